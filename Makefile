@@ -1,0 +1,31 @@
+# Two commands: `make demo` and `make test`. Both build their own .venv with the versions of constraints.txt.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+NATIVE := CMakeLists.txt $(wildcard src/native/*)
+
+.PHONY: demo test lint format clean install
+
+install: $(INSTALLED)
+
+$(INSTALLED): pyproject.toml constraints.txt $(NATIVE)
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+demo: $(INSTALLED)
+	$(BIN)/hardwire demo
+
+test: lint
+	$(BIN)/python -m pytest -q
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(INSTALLED)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis

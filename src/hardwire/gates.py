@@ -1,0 +1,67 @@
+"""The 16 two-input Boolean gates, in the paper's order (its table of gate formulas).
+
+Every gate is bilinear on [0, 1]: soft(a, b) = c0 + c1*a + c2*b + c3*a*b. So four numbers say all of it, a mixture of
+gates is again four numbers, and no code of ours ever computes 16 gate outputs. The truth table follows from the same
+four numbers. Surprising: the order is the truth table read with (a, b) = (1, 1) as the lowest bit.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+THRESHOLD = 0.5  # an input above this is true for a hard gate
+
+
+@dataclass(frozen=True)
+class Gate:
+    """One gate: `coefficients` are (c0, c1, c2, c3) of c0 + c1*a + c2*b + c3*a*b."""
+
+    index: int
+    name: str
+    boolean: str
+    formula: str
+    coefficients: tuple[int, int, int, int]
+
+    def soft(self, a, b):
+        """The product t-norm relaxation; a and b are numbers or arrays in [0, 1]."""
+        c0, c1, c2, c3 = self.coefficients
+        return c0 + c1 * a + c2 * b + c3 * a * b
+
+    def hard(self, a, b):
+        """The Boolean gate on thresholded inputs: 0 or 1."""
+        return self.soft(1 * (a > THRESHOLD), 1 * (b > THRESHOLD))
+
+    @property
+    def truth_table(self) -> int:
+        """Four bits: bit 2*a + b is the output for inputs a, b."""
+        return sum(self.soft(a, b) << (2 * a + b) for a in (0, 1) for b in (0, 1))
+
+
+GATES = tuple(
+    Gate(index, *row)
+    for index, row in enumerate(
+        [
+            ("FALSE", "0", "0", (0, 0, 0, 0)),
+            ("AND", "a ∧ b", "ab", (0, 0, 0, 1)),
+            ("A∧¬B", "a ∧ ¬b", "a(1-b)", (0, 1, 0, -1)),
+            ("A", "a", "a", (0, 1, 0, 0)),
+            ("¬A∧B", "¬a ∧ b", "(1-a)b", (0, 0, 1, -1)),
+            ("B", "b", "b", (0, 0, 1, 0)),
+            ("XOR", "a ⊕ b", "a+b-2ab", (0, 1, 1, -2)),
+            ("OR", "a ∨ b", "a+b-ab", (0, 1, 1, -1)),
+            ("NOR", "¬(a ∨ b)", "1-a-b+ab", (1, -1, -1, 1)),
+            ("XNOR", "¬(a ⊕ b)", "1-a-b+2ab", (1, -1, -1, 2)),
+            ("¬B", "¬b", "1-b", (1, 0, -1, 0)),
+            ("A∨¬B", "a ∨ ¬b", "1-b+ab", (1, 0, -1, 1)),
+            ("¬A", "¬a", "1-a", (1, -1, 0, 0)),
+            ("¬A∨B", "¬a ∨ b", "1-a+ab", (1, -1, 0, 1)),
+            ("NAND", "¬(a ∧ b)", "1-ab", (1, 0, 0, -1)),
+            ("TRUE", "1", "1", (1, 0, 0, 0)),
+        ]
+    )
+)
+GATE_NAMES = tuple(gate.name for gate in GATES)
+
+COEFFICIENTS = np.array([gate.coefficients for gate in GATES], np.float32)
+"""[16, 4]: the matrix M; mixture weights [..., 16] @ M are the mixture's own four coefficients."""
+COEFFICIENTS.setflags(write=False)

@@ -1,0 +1,124 @@
+"""Packed Boolean matrices as numpy words, and the thermometer code that makes them from raw values.
+
+A row of `features` bits is `word_count(features)` unsigned 64-bit words: feature j is bit j % 64 of word j // 64, and
+padding bits are zero. This room knows nothing of torch, so that a circuit can run where torch is not installed; each
+function takes the native module where it was built and numpy otherwise.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+try:
+    from hardwire import _native
+except ImportError:  # installed without a compiler
+    _native = None
+
+
+def word_count(features: int) -> int:
+    """How many 64-bit words hold `features` bits."""
+    return (features + 63) // 64
+
+
+def check_words(words: np.ndarray, features: int) -> None:
+    """Raises ValueError unless `words` is a well-formed packed matrix of `features` columns."""
+    if words.dtype != np.uint64 or words.ndim != 2 or words.shape[1] != word_count(features):
+        raise ValueError(
+            f"packed rows of {features} bits are uint64 [rows, {word_count(features)}], "
+            f"not {words.dtype} {list(words.shape)}"
+        )
+    if features % 64 and words.size and (words[:, -1] >> np.uint64(features % 64)).any():
+        raise ValueError(f"the padding bits past feature {features} must be zero")
+
+
+def pack(x: np.ndarray) -> np.ndarray:
+    """[rows, features] of bool or integers (nonzero is 1) -> words [rows, word_count(features)]."""
+    x = np.ascontiguousarray(np.asarray(x) != 0).view(np.uint8)
+    if x.ndim != 2:
+        raise ValueError(f"pack takes a matrix [rows, features], not an array of shape {list(x.shape)}")
+    rows, features = x.shape
+    if _native is None:
+        padded = np.zeros((rows, word_count(features) * 8), np.uint8)
+        packed = np.packbits(x, axis=1, bitorder="little")
+        padded[:, : packed.shape[1]] = packed
+        return padded.view("<u8").astype(np.uint64, copy=False)
+    words = np.empty((rows, word_count(features)), np.uint64)
+    _native.pack(x, words)
+    return words
+
+
+def unpack(words: np.ndarray, features: int) -> np.ndarray:
+    """Words [rows, word_count(features)] -> uint8 [rows, features] of 0 and 1."""
+    check_words(words, features)
+    words = np.ascontiguousarray(words)
+    if _native is None:
+        return np.unpackbits(words.astype("<u8").view(np.uint8), axis=1, bitorder="little", count=features)
+    x = np.empty((words.shape[0], features), np.uint8)
+    _native.unpack(words, x)
+    return x
+
+
+def transpose(words: np.ndarray, features: int) -> np.ndarray:
+    """Words [rows, word_count(features)] -> words [features, word_count(rows)]: sample-major to feature-major."""
+    check_words(words, features)
+    if _native is None:
+        return pack(unpack(words, features).T)
+    out = np.empty((features, word_count(words.shape[0])), np.uint64)
+    _native.transpose(np.ascontiguousarray(words), features, out)
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class Encoder:
+    """Raw values to bits: bit r * levels + l of a row says raw[r] > thresholds[r, l] (strictly).
+
+    thresholds: float32 [raw_features, levels], in the units of the raw data (0 to 255 for image bytes).
+    """
+
+    thresholds: np.ndarray
+
+    def __post_init__(self):
+        thresholds = np.ascontiguousarray(self.thresholds, np.float32)
+        if thresholds.ndim != 2 or 0 in thresholds.shape:
+            raise ValueError(f"thresholds are [raw_features, levels], not {list(thresholds.shape)}")
+        if not np.isfinite(thresholds).all():
+            raise ValueError("thresholds must be finite numbers")
+        object.__setattr__(self, "thresholds", thresholds)
+
+    @classmethod
+    def uniform(cls, raw_features: int, levels: int, maximum: float) -> "Encoder":
+        """The interior points of `levels + 1` equal steps over [0, maximum], the same for every feature."""
+        steps = maximum * np.arange(1, levels + 1) / (levels + 1)
+        return cls(np.tile(steps.astype(np.float32), (raw_features, 1)))
+
+    @property
+    def raw_features(self) -> int:
+        return self.thresholds.shape[0]
+
+    @property
+    def levels(self) -> int:
+        return self.thresholds.shape[1]
+
+    @property
+    def features(self) -> int:
+        """The number of bits that come out."""
+        return self.thresholds.size
+
+    def encode(self, raw: np.ndarray) -> np.ndarray:
+        """Raw [rows, raw_features], bytes or floats -> words [rows, word_count(features)]."""
+        raw = np.asarray(raw)
+        if raw.ndim != 2 or raw.shape[1] != self.raw_features:
+            raise ValueError(
+                f"this encoder reads rows of {self.raw_features} raw values, not an array of {list(raw.shape)}"
+            )
+        if raw.dtype != np.uint8:
+            raw = raw.astype(np.float32, copy=False)
+            if not np.isfinite(raw).all():
+                raise ValueError("raw values must be finite numbers; NaN or infinity found")
+        if _native is None:
+            bits = raw.astype(np.float32)[:, :, None] > self.thresholds
+            return pack(bits.reshape(len(raw), self.features))
+        words = np.empty((len(raw), word_count(self.features)), np.uint64)
+        encode = _native.encode_bytes if raw.dtype == np.uint8 else _native.encode_floats
+        encode(np.ascontiguousarray(raw), self.thresholds, words)
+        return words

@@ -1,0 +1,113 @@
+#include "packing.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace hardwire {
+
+namespace {
+
+// Transposes a 64x64 bit matrix in place by swapping ever smaller off-diagonal blocks.
+void transpose_block(std::uint64_t block[64]) {
+  std::uint64_t mask = 0x00000000FFFFFFFFULL;
+  for (int width = 32; width != 0; width >>= 1, mask ^= mask << width) {
+    for (int row = 0; row < 64; row = (row + width + 1) & ~width) {
+      const std::uint64_t swapped = ((block[row] >> width) ^ block[row + width]) & mask;
+      block[row] ^= swapped << width;
+      block[row + width] ^= swapped;
+    }
+  }
+}
+
+// Writes the low `count` bits of `value` (count <= 64, higher bits zero) at bit offset `at` of a zeroed row.
+inline void append_bits(std::uint64_t* row, std::size_t at, std::uint64_t value, std::size_t count) {
+  const std::size_t shift = at % 64;
+  row[at / 64] |= value << shift;
+  if (shift + count > 64) row[at / 64 + 1] |= value >> (64 - shift);
+}
+
+template <class Raw>
+std::uint64_t thermometer(Raw value, const float* thresholds, std::size_t levels) {
+  std::uint64_t code = 0;
+  for (std::size_t level = 0; level < levels; ++level)
+    code |= std::uint64_t(static_cast<float>(value) > thresholds[level]) << level;
+  return code;
+}
+
+}  // namespace
+
+void pack(const std::uint8_t* x, std::size_t rows, std::size_t features, std::uint64_t* words) {
+  const std::size_t row_words = word_count(features);
+  for (std::size_t row = 0; row < rows; ++row) {
+    const std::uint8_t* bytes = x + row * features;
+    for (std::size_t w = 0; w < row_words; ++w) {
+      const std::size_t count = std::min<std::size_t>(64, features - w * 64);
+      std::uint64_t word = 0;
+      for (std::size_t bit = 0; bit < count; ++bit) word |= std::uint64_t(bytes[w * 64 + bit] != 0) << bit;
+      words[row * row_words + w] = word;
+    }
+  }
+}
+
+void unpack(const std::uint64_t* words, std::size_t rows, std::size_t features, std::uint8_t* x) {
+  const std::size_t row_words = word_count(features);
+  for (std::size_t row = 0; row < rows; ++row)
+    for (std::size_t j = 0; j < features; ++j)
+      x[row * features + j] = (words[row * row_words + j / 64] >> (j % 64)) & 1;
+}
+
+void transpose(const std::uint64_t* words, std::size_t rows, std::size_t features, std::uint64_t* out) {
+  const std::size_t row_words = word_count(features), out_words = word_count(rows);
+  std::uint64_t block[64];
+  for (std::size_t w = 0; w < row_words; ++w) {
+    const std::size_t columns = std::min<std::size_t>(64, features - w * 64);
+    for (std::size_t r = 0; r < out_words; ++r) {
+      const std::size_t count = std::min<std::size_t>(64, rows - r * 64);
+      for (std::size_t i = 0; i < count; ++i) block[i] = words[(r * 64 + i) * row_words + w];
+      std::memset(block + count, 0, (64 - count) * sizeof(std::uint64_t));
+      transpose_block(block);
+      for (std::size_t j = 0; j < columns; ++j) out[(w * 64 + j) * out_words + r] = block[j];
+    }
+  }
+}
+
+template <class Raw>
+void encode(const Raw* raw, std::size_t rows, std::size_t raw_features, const float* thresholds, std::size_t levels,
+            std::uint64_t* words) {
+  const std::size_t row_words = word_count(raw_features * levels);
+  std::memset(words, 0, rows * row_words * sizeof(std::uint64_t));
+  for (std::size_t row = 0; row < rows; ++row)
+    for (std::size_t r = 0; r < raw_features; ++r)
+      for (std::size_t level = 0; level < levels; level += 64) {  // a code longer than a word goes in pieces
+        const std::size_t count = std::min<std::size_t>(64, levels - level);
+        const std::uint64_t code =
+            thermometer(raw[row * raw_features + r], thresholds + r * levels + level, count);
+        append_bits(words + row * row_words, r * levels + level, code, count);
+      }
+}
+
+// Bytes have 256 values: where all features share their thresholds, which images do, the code is a table look-up.
+template <>
+void encode<std::uint8_t>(const std::uint8_t* raw, std::size_t rows, std::size_t raw_features, const float* thresholds,
+                          std::size_t levels, std::uint64_t* words) {
+  bool shared = levels <= 64;
+  for (std::size_t r = 1; shared && r < raw_features; ++r)
+    shared = std::equal(thresholds, thresholds + levels, thresholds + r * levels);
+  if (!shared) {
+    const std::vector<float> values(raw, raw + rows * raw_features);
+    encode<float>(values.data(), rows, raw_features, thresholds, levels, words);
+    return;
+  }
+  std::uint64_t table[256];
+  for (int value = 0; value < 256; ++value) table[value] = thermometer(value, thresholds, levels);
+  const std::size_t row_words = word_count(raw_features * levels);
+  std::memset(words, 0, rows * row_words * sizeof(std::uint64_t));
+  for (std::size_t row = 0; row < rows; ++row)
+    for (std::size_t r = 0; r < raw_features; ++r)
+      append_bits(words + row * row_words, r * levels, table[raw[row * raw_features + r]], levels);
+}
+
+template void encode<float>(const float*, std::size_t, std::size_t, const float*, std::size_t, std::uint64_t*);
+
+}  // namespace hardwire

@@ -1,0 +1,25 @@
+// Packed Boolean matrices. A row of `features` bits takes word_count(features) 64-bit words; feature j is bit j % 64 of
+// word j / 64; padding bits are zero, and every function here keeps them so.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace hardwire {
+
+constexpr std::size_t word_count(std::size_t bits) { return (bits + 63) / 64; }
+
+// x[rows][features], zero is 0 and anything else 1 -> words[rows][word_count(features)]
+void pack(const std::uint8_t* x, std::size_t rows, std::size_t features, std::uint64_t* words);
+
+// words[rows][word_count(features)] -> x[rows][features], each 0 or 1
+void unpack(const std::uint64_t* words, std::size_t rows, std::size_t features, std::uint8_t* x);
+
+// words[rows][word_count(features)] -> out[features][word_count(rows)]
+void transpose(const std::uint64_t* words, std::size_t rows, std::size_t features, std::uint64_t* out);
+
+// Thermometer code: bit r * levels + l of a row says raw[r] > thresholds[r][l].
+template <class Raw>
+void encode(const Raw* raw, std::size_t rows, std::size_t raw_features, const float* thresholds, std::size_t levels,
+            std::uint64_t* words);
+
+}  // namespace hardwire
