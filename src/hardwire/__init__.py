@@ -1,1 +1,32 @@
-"""hardwire"""
+"""Train the circuit you ship: logic gate networks whose training-time forward pass is the deployed circuit.
+
+Names load on first use, so that `import hardwire` is quick and a saved circuit runs without torch being imported.
+"""
+
+import importlib
+
+_HOME = {  # public name -> the module it lives in
+    "HardwireError": "errors",
+    "GATES": "gates",
+    "Encoder": "packing",
+    "Bits": "bits",
+}
+_ROOMS = ("bits", "errors", "gates", "packing")
+
+__version__ = "0.1.0"
+__all__ = [*_HOME, *_ROOMS, "__version__"]
+
+
+def __getattr__(name: str):
+    if name in _HOME:
+        value = getattr(importlib.import_module(f"hardwire.{_HOME[name]}"), name)
+    elif name in _ROOMS:
+        value = importlib.import_module(f"hardwire.{name}")
+    else:
+        raise AttributeError(f"module 'hardwire' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted(__all__)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hardwire.errors import HardwireError
+
 try:
     from hardwire import _native
 except ImportError:  # installed without a compiler
@@ -21,21 +23,21 @@ def word_count(features: int) -> int:
 
 
 def check_words(words: np.ndarray, features: int) -> None:
-    """Raises ValueError unless `words` is a well-formed packed matrix of `features` columns."""
+    """Raises HardwireError unless `words` is a well-formed packed matrix of `features` columns."""
     if words.dtype != np.uint64 or words.ndim != 2 or words.shape[1] != word_count(features):
-        raise ValueError(
+        raise HardwireError(
             f"packed rows of {features} bits are uint64 [rows, {word_count(features)}], "
             f"not {words.dtype} {list(words.shape)}"
         )
     if features % 64 and words.size and (words[:, -1] >> np.uint64(features % 64)).any():
-        raise ValueError(f"the padding bits past feature {features} must be zero")
+        raise HardwireError(f"the padding bits past feature {features} must be zero")
 
 
 def pack(x: np.ndarray) -> np.ndarray:
     """[rows, features] of bool or integers (nonzero is 1) -> words [rows, word_count(features)]."""
     x = np.ascontiguousarray(np.asarray(x) != 0).view(np.uint8)
     if x.ndim != 2:
-        raise ValueError(f"pack takes a matrix [rows, features], not an array of shape {list(x.shape)}")
+        raise HardwireError(f"pack takes a matrix [rows, features], not an array of shape {list(x.shape)}")
     rows, features = x.shape
     if _native is None:
         padded = np.zeros((rows, word_count(features) * 8), np.uint8)
@@ -80,9 +82,9 @@ class Encoder:
     def __post_init__(self):
         thresholds = np.ascontiguousarray(self.thresholds, np.float32)
         if thresholds.ndim != 2 or 0 in thresholds.shape:
-            raise ValueError(f"thresholds are [raw_features, levels], not {list(thresholds.shape)}")
+            raise HardwireError(f"thresholds are [raw_features, levels], not {list(thresholds.shape)}")
         if not np.isfinite(thresholds).all():
-            raise ValueError("thresholds must be finite numbers")
+            raise HardwireError("thresholds must be finite numbers")
         object.__setattr__(self, "thresholds", thresholds)
 
     @classmethod
@@ -108,13 +110,13 @@ class Encoder:
         """Raw [rows, raw_features], bytes or floats -> words [rows, word_count(features)]."""
         raw = np.asarray(raw)
         if raw.ndim != 2 or raw.shape[1] != self.raw_features:
-            raise ValueError(
+            raise HardwireError(
                 f"this encoder reads rows of {self.raw_features} raw values, not an array of {list(raw.shape)}"
             )
         if raw.dtype != np.uint8:
             raw = raw.astype(np.float32, copy=False)
             if not np.isfinite(raw).all():
-                raise ValueError("raw values must be finite numbers; NaN or infinity found")
+                raise HardwireError("raw values must be finite numbers; NaN or infinity found")
         if _native is None:
             bits = raw.astype(np.float32)[:, :, None] > self.thresholds
             return pack(bits.reshape(len(raw), self.features))
