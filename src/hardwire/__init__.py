@@ -11,7 +11,7 @@ _HOME = {  # public name -> the module it lives in
     "Encoder": "packing",
     "Bits": "bits",
 }
-_ROOMS = ("bits", "errors", "gates", "packing")
+_ROOMS = ("bits", "data", "errors", "gates", "packing")
 
 __version__ = "0.1.0"
 __all__ = [*_HOME, *_ROOMS, "__version__"]
