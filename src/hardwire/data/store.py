@@ -18,7 +18,10 @@ from hardwire.errors import HardwireError
 
 @dataclass(frozen=True)
 class Collection:
-    """The files that belong together, and the sources that are tried for them, in order."""
+    """The files that belong together, and the sources that are tried for them, in order.
+
+    name: their folder, and a dataset of the catalogue that reads them, so that messages can say what to fetch.
+    """
 
     name: str
     files: tuple[DataFile, ...]
@@ -106,7 +109,7 @@ def _fetch(collection: Collection, missing: list[DataFile]) -> None:
 def _nothing_answered(collection: Collection, missing: list[DataFile], tried: list[str]) -> HardwireError:
     lines = [
         f"{collection.name}: no source gave {len(missing)} of its {len(collection.files)} files. Tried:",
-        f"  {collection.folder}: not there",
+        f"  {collection.folder}: missing or wrong there",
         *(f"  {line}" for line in tried),
         f"Try again later, or put these files, unpacked, into {collection.folder} "
         "(or set HARDWIRE_DATA to a folder that has them):",
