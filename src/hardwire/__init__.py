@@ -10,8 +10,28 @@ _HOME = {  # public name -> the module it lives in
     "GATES": "gates",
     "Encoder": "packing",
     "Bits": "bits",
+    "select": "selection",
+    "METHODS": "selection",
+    "CAGE": "temperature",
+    "LogicLayer": "layers",
+    "GroupSum": "layers",
+    "selection_mode": "layers",
+    "LogicNetwork": "network",
 }
-_ROOMS = ("bits", "data", "errors", "gates", "packing")
+_ROOMS = (
+    "bits",
+    "data",
+    "engine",
+    "errors",
+    "gates",
+    "layers",
+    "network",
+    "noise",
+    "packing",
+    "selection",
+    "temperature",
+    "wiring",
+)
 
 __version__ = "0.1.0"
 __all__ = [*_HOME, *_ROOMS, "__version__"]

@@ -1,0 +1,63 @@
+"""Gumbel noise from a counter, not from a state: Philox4x32-10 (Salmon et al., 2011, "Parallel random numbers: as easy
+as 1, 2, 3") keyed by the seed and counted by (neuron, choice, step, layer).
+
+Nothing has to be stored: the same key gives the same draw, so a backward pass, a resumed run or the native engine
+can make it again. This file is the definition; the native engine repeats it in C++.
+"""
+
+from dataclasses import dataclass
+
+import torch
+
+_ROUNDS = 10
+_MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
+_KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
+_LOW = 0xFFFFFFFF
+
+
+@dataclass(frozen=True)
+class NoiseKey:
+    """Which draw is meant. `step` is a 0-d int64 tensor or an int; `draw` numbers the evaluations between two steps."""
+
+    seed: int
+    step: torch.Tensor | int
+    draw: int = 0
+    evaluation: bool = False
+
+
+def philox(counter: tuple, key: tuple[int, int]) -> tuple:
+    """Four 32-bit words for each counter of four 32-bit words; all are int64 tensors (or ints) below 2**32."""
+    c0, c1, c2, c3 = counter
+    k0, k1 = key
+    for _ in range(_ROUNDS):
+        # The product fills 64 bits and may come out negative; masking after the shift makes the high half right.
+        high0, low0 = _halves(c0 * _MULTIPLIERS[0])
+        high1, low1 = _halves(c2 * _MULTIPLIERS[1])
+        c0, c1, c2, c3 = high1 ^ c1 ^ k0, low1, high0 ^ c3 ^ k1, low0
+        k0, k1 = (k0 + _KEY_STEPS[0]) & _LOW, (k1 + _KEY_STEPS[1]) & _LOW
+    return c0, c1, c2, c3
+
+
+def _halves(product):
+    return (product >> 32) & _LOW, product & _LOW
+
+
+def gumbel(key: NoiseKey, layer: int, nodes: int, choices: int, like: torch.Tensor) -> torch.Tensor:
+    """Standard Gumbel noise [nodes, choices] on the device and in the dtype of `like`."""
+    blocks = (choices + 3) // 4  # a counter yields four words, one for each of four choices
+    neuron = torch.arange(nodes, device=like.device).unsqueeze(1)
+    block = torch.arange(blocks, device=like.device).unsqueeze(0) + (key.draw << 16)
+    place = torch.full((), layer + (key.evaluation << 31), dtype=torch.int64, device=like.device)
+    step = torch.as_tensor(key.step, device=like.device)
+    words = philox((neuron, block, step, place), (key.seed & _LOW, (key.seed >> 32) & _LOW))
+    word = torch.stack(torch.broadcast_tensors(*words), dim=-1).flatten(1)[:, :choices]
+    # 23 bits, so that a float32 uniform is never 0 or 1 and the noise always finite
+    uniform = ((word >> 9).to(torch.float32) + 0.5) * 2.0**-23
+    return -torch.log(-torch.log(uniform)).to(like.dtype)
+
+
+def gumbel_like(x: torch.Tensor, generator: torch.Generator | None = None) -> torch.Tensor:
+    """Standard Gumbel noise in the shape of `x` from torch's own generator, for use outside a network."""
+    uniform = torch.rand(x.shape, dtype=x.dtype, device=x.device, generator=generator)
+    tiny, eps = torch.finfo(x.dtype).tiny, torch.finfo(x.dtype).eps
+    return -torch.log(-torch.log(uniform.clamp(tiny, 1 - eps)))

@@ -1,0 +1,147 @@
+"""Choosing one of K: the paper's four methods as functions of (logits, candidates, tau, noise).
+
+They are the four corners of a square: the forward pass mixes or picks, and it does so with or without Gumbel noise.
+So a method is two Booleans, and one function serves them all. Surprising: for the picking methods tau is nowhere in the
+forward pass; it only shapes the softmax surrogate that the backward pass differentiates (temperature decoupling).
+"""
+
+from dataclasses import dataclass
+
+import torch
+
+from hardwire.errors import HardwireError, unknown_name
+from hardwire.noise import gumbel_like
+
+
+@dataclass(frozen=True)
+class Method:
+    """hard: the forward pass picks one candidate (else it mixes); noisy: Gumbel noise is added to the logits."""
+
+    name: str
+    hard: bool
+    noisy: bool
+
+
+METHODS = {
+    method.name: method
+    for method in (
+        Method("soft-mix", hard=False, noisy=False),
+        Method("soft-gumbel", hard=False, noisy=True),
+        Method("hard-st", hard=True, noisy=False),
+        Method("gumbel-st", hard=True, noisy=True),
+    )
+}
+
+
+def get_method(name: "str | Method") -> Method:
+    """The method of this name; an unknown name raises an error that lists the four."""
+    if isinstance(name, Method):
+        return name
+    if name not in METHODS:
+        raise unknown_name("method", name, METHODS)
+    return METHODS[name]
+
+
+class _StraightThrough(torch.autograd.Function):
+    """Forward: the hard weights. Backward: the gradient goes to the soft weights, unchanged."""
+
+    @staticmethod
+    def forward(hard, soft):
+        return hard.clone()
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, grad):
+        return None, grad
+
+
+def pick(logits: torch.Tensor) -> torch.Tensor:
+    """One-hot of the largest logit along the last axis, ties to the lowest index: what is deployed."""
+    hard = torch.zeros_like(logits)
+    return hard.scatter_(-1, first_argmax(logits).unsqueeze(-1), 1.0)
+
+
+def first_argmax(x: torch.Tensor) -> torch.Tensor:
+    """argmax along the last axis with ties to the lowest index, which torch.argmax does not promise."""
+    places = torch.arange(x.shape[-1], device=x.device)
+    return torch.where(x == x.amax(-1, keepdim=True), places, x.shape[-1]).amin(-1).clamp_(max=x.shape[-1] - 1)
+
+
+def selection_weights(logits, method="hard-st", tau=1.0, noise=None) -> torch.Tensor:
+    """The weights of the K candidates, [..., K], for logits [..., K]; differentiable in the logits.
+
+    The backward pass is the paper's gradient proposition, dL/dz_j = (delta / tau) * w_j * (g_j - sum_i w_i g_i) with
+    w = softmax((logits + noise) / tau); the forward weights are w itself, or one-hot for the hard methods.
+
+    tau: a number or tensor above 0. noise: Gumbel noise [..., K]; drawn from torch's generator if a noisy method
+    gets none; the deterministic methods take none.
+    """
+    method = get_method(method)
+    _check(logits, tau)
+    if method.noisy:
+        logits = logits + (gumbel_like(logits) if noise is None else noise)
+    elif noise is not None:
+        raise HardwireError(f"{method.name} takes no noise; use soft-gumbel or gumbel-st")
+    soft = torch.softmax(logits / tau, dim=-1)
+    return _StraightThrough.apply(pick(logits.detach()), soft) if method.hard else soft
+
+
+def select(logits, candidates, method="hard-st", tau=1.0, noise=None) -> torch.Tensor:
+    """Chooses among candidates [..., K] by logits [..., K] (broadcast against each other) -> [...].
+
+    The candidates receive the gradient of the forward pass: for the hard methods only the picked one does.
+    """
+    weights = selection_weights(logits, method, tau, noise)
+    if candidates.shape[-1] != weights.shape[-1]:
+        raise HardwireError(
+            f"{candidates.shape[-1]} candidates but {weights.shape[-1]} logits; the last axis of both is the choice"
+        )
+    return (weights * candidates).sum(-1)
+
+
+def soft_mix(logits, candidates, tau=1.0, noise=None):
+    """Forward and backward: the mixture with weights softmax(logits / tau)."""
+    return select(logits, candidates, "soft-mix", tau, noise)
+
+
+def soft_gumbel(logits, candidates, tau=1.0, noise=None):
+    """Forward and backward: the mixture with weights softmax((logits + noise) / tau)."""
+    return select(logits, candidates, "soft-gumbel", tau, noise)
+
+
+def hard_st(logits, candidates, tau=1.0, noise=None):
+    """Forward: the candidate of the largest logit. Backward: through softmax(logits / tau)."""
+    return select(logits, candidates, "hard-st", tau, noise)
+
+
+def gumbel_st(logits, candidates, tau=1.0, noise=None):
+    """Forward: the candidate of the largest logit + noise. Backward: through softmax((logits + noise) / tau)."""
+    return select(logits, candidates, "gumbel-st", tau, noise)
+
+
+def confidence(logits: torch.Tensor) -> torch.Tensor:
+    """The paper's c: the mean over nodes of max softmax(logits) (no temperature), for logits [..., K]."""
+    return torch.softmax(logits.detach(), dim=-1).amax(-1).mean()
+
+
+def check_tau(tau: float) -> float:
+    """A temperature as a float; zero, negative and NaN are refused."""
+    if not (isinstance(tau, int | float) and 0 < tau < float("inf")):
+        raise HardwireError(f"tau {tau!r} is not a positive number; the paper uses 0.05 to 2.0")
+    return float(tau)
+
+
+def _check(logits, tau) -> None:
+    if logits.ndim == 0 or logits.shape[-1] < 2:
+        raise HardwireError(f"a choice needs at least 2 candidates; logits of shape {list(logits.shape)} offer fewer")
+    if torch.compiler.is_compiling():  # looking at values would break the graph
+        return
+    if not torch.isfinite(logits).all():
+        raise HardwireError("the logits hold NaN or infinity; lower the learning rate or check the inputs")
+    if not isinstance(tau, torch.Tensor):
+        check_tau(tau)
+    elif not (tau > 0).all():
+        raise HardwireError(f"tau must be above 0 everywhere; its least value is {tau.min().item()}")

@@ -1,0 +1,119 @@
+"""What sets the temperature of each training step: a constant, CAGE, or a schedule, behind one interface.
+
+A temperature is a module with a buffer `tau`; `advance(confidence)` moves it, once per training step and never on
+evaluation. Its state is part of `state_dict`, so a resumed run goes on where it stopped. Surprising: its buffers stay
+float32 when a model is cast, because an average with coefficient 0.99 stalls in half precision.
+"""
+
+import math
+
+import torch
+from torch import nn
+
+from hardwire.errors import HardwireError
+from hardwire.selection import check_tau
+
+
+class Temperature(nn.Module):
+    """Base of all temperatures. `uses_confidence` says whether `advance` needs the network's confidence."""
+
+    uses_confidence = False
+
+    def __init__(self, tau: float):
+        super().__init__()
+        self.register_buffer("tau", torch.tensor(check_tau(tau), dtype=torch.float32))
+
+    def advance(self, confidence: torch.Tensor | float | None = None) -> None:
+        """Moves one training step on."""
+
+    def _apply(self, fn, recurse=True):
+        kept = {name: buffer.clone() for name, buffer in self.named_buffers(recurse=False)}
+        super()._apply(fn, recurse)
+        for name, buffer in kept.items():  # follow the device, not the dtype
+            setattr(self, name, buffer.to(getattr(self, name).device))
+        return self
+
+
+class Constant(Temperature):
+    """The same tau throughout."""
+
+    def extra_repr(self) -> str:
+        return f"tau={self.tau.item():g}"
+
+
+class CAGE(Temperature):
+    """Confidence-adaptive gradient estimation, the paper's algorithm.
+
+    An exponential moving average of the confidence (mean of max softmax over all nodes), starting at 1/K, maps
+    linearly from tau_max (undecided) to tau_min (committed).
+    """
+
+    uses_confidence = True
+
+    def __init__(self, tau_max: float = 3.0, tau_min: float = 0.5, beta: float = 0.99, choices: int = 16):
+        super().__init__(tau_max)
+        self.tau_max, self.tau_min, self.beta = check_tau(tau_max), check_tau(tau_min), float(beta)
+        self.choices = int(choices)
+        if self.tau_min > self.tau_max:
+            raise HardwireError(f"CAGE goes from tau_max down to tau_min; {tau_max} is below {tau_min}")
+        if not 0 <= self.beta < 1:
+            raise HardwireError(f"CAGE's beta {beta} must be at least 0 and below 1; the paper uses 0.99")
+        if self.choices < 2:
+            raise HardwireError(f"CAGE needs a choice among at least 2, not {choices}")
+        self.register_buffer("confidence", torch.tensor(1 / self.choices, dtype=torch.float32))
+
+    def advance(self, confidence=None) -> None:
+        if confidence is None:
+            raise HardwireError("CAGE moves by the network's confidence; call advance(confidence)")
+        confidence = torch.as_tensor(confidence, dtype=torch.float32, device=self.confidence.device)
+        self.confidence.mul_(self.beta).add_((1 - self.beta) * confidence)
+        floor = 1 / self.choices
+        progress = (self.confidence - floor) / (1 - floor)
+        self.tau.copy_(self.tau_max - (self.tau_max - self.tau_min) * progress)
+
+    def extra_repr(self) -> str:
+        return f"tau_max={self.tau_max:g}, tau_min={self.tau_min:g}, beta={self.beta:g}, choices={self.choices}"
+
+
+class Schedule(Temperature):
+    """From `start` to `end` over `steps` training steps, then constant; the subclass gives the shape."""
+
+    def __init__(self, start: float, end: float, steps: int):
+        super().__init__(start)
+        self.start, self.end, self.steps = check_tau(start), check_tau(end), int(steps)
+        if self.steps < 1:
+            raise HardwireError(f"a schedule needs at least 1 step, not {steps}")
+        self.register_buffer("step", torch.tensor(0, dtype=torch.int64))
+
+    @staticmethod
+    def shape(progress: torch.Tensor) -> torch.Tensor:
+        """Progress from 0 to 1 -> the share of the way from start to end."""
+        raise NotImplementedError
+
+    def advance(self, confidence=None) -> None:
+        # the first training step runs at `start`, step number `steps` and all later ones at `end`
+        progress = (self.step / max(self.steps - 1, 1)).clamp(max=1.0)
+        self.tau.copy_(self.start + (self.end - self.start) * self.shape(progress))
+        self.step.add_(1)
+
+    def extra_repr(self) -> str:
+        return f"start={self.start:g}, end={self.end:g}, steps={self.steps}"
+
+
+class Linear(Schedule):
+    """A straight line from start to end."""
+
+    @staticmethod
+    def shape(progress):
+        return progress
+
+
+class Cosine(Schedule):
+    """Half a cosine wave from start to end: slow at both ends."""
+
+    @staticmethod
+    def shape(progress):
+        return (1 - torch.cos(math.pi * progress)) / 2
+
+
+TEMPERATURES = {"constant": Constant, "cage": CAGE, "linear": Linear, "cosine": Cosine}
