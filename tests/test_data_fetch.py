@@ -107,7 +107,7 @@ def test_each_source_is_asked_only_for_what_the_ones_before_did_not_give(tmp_pat
 
 
 def test_an_archive_gives_its_wanted_members_and_writes_nothing_else(tmp_path, monkeypatch, folder, serve):
-    hostile = {"../../escaped": b"x", "/tmp/../escaped": b"x", "other.txt": b"x"}
+    hostile = {"../../escaped": b"x", "/escaped": b"x", "other.txt": b"x"}
     members = hostile | {f"../../deep/{name}": body for name, body in CONTENTS.items()}
     put(tmp_path / "web", {"all.tar.gz": tar_gz(members)})
     register(monkeypatch, Archive(web_folder(serve, tmp_path / "web") + "/all.tar.gz"))

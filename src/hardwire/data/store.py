@@ -89,7 +89,8 @@ def _fetch(collection: Collection, missing: list[DataFile]) -> None:
     _make_folder(collection.folder)
     tried = []
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         for source in collection.sources:
             try:
                 for file, content in source.deliver(missing, progress):
