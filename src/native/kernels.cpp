@@ -1,7 +1,7 @@
 // Compiled once for each instruction set: CMake gives HARDWIRE_ISA (a name) and the compiler's flags.
 #include "kernels.hpp"
 
-#ifdef __AVX512F__
+#if defined(__AVX512F__) || defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
