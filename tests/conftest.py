@@ -1,4 +1,4 @@
-"""One thread for torch: the nets of the tests are small, and threads that wait for each other cost more than they do."""
+"""One thread for torch: the nets of the tests are small, and threads that wait for each other cost more."""
 
 import pytest
 import torch

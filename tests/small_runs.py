@@ -1,12 +1,9 @@
 """Small networks on the real digits, for tests of measuring and training."""
 
-from dataclasses import dataclass
-from types import SimpleNamespace
-
 import torch
-from sklearn.datasets import load_digits
 
 import hardwire as hw
+from hardwire.data import Dataset, Split
 
 METHODS = {  # the paper's six: name -> arguments
     "soft-mix": {"method": "soft-mix"},
@@ -18,29 +15,19 @@ METHODS = {  # the paper's six: name -> arguments
 }
 
 
-@dataclass
-class Rows:
-    x: object
-    y: torch.Tensor
-
-    def __len__(self):
-        return len(self.y)
-
-    def batch(self, indices):
-        return self.x[indices], self.y[indices]
-
-
-def digits(binary=True):
-    raw, labels = load_digits(return_X_y=True)
-    y = torch.from_numpy(labels).long()
-    encoder = hw.Encoder.uniform(64, 3, 16)
-    x = hw.Bits.from_numpy(encoder.encode(raw), encoder.features) if binary else torch.tensor(raw / 16).float()
-    return SimpleNamespace(
-        train=Rows(x[:1400], y[:1400]), test=Rows(x[1400:], y[1400:]), encoder=encoder if binary else None
+def digits(binary=True) -> Dataset:
+    """The bundled digits, as bits or as the same rows in [0, 1]."""
+    data = hw.data.load("digits")
+    if binary:
+        return data
+    train, test = (
+        Split(torch.tensor(data.raw(name) / 16, dtype=torch.float32), getattr(data, name).y)
+        for name in ("train", "test")
     )
+    return Dataset("digits-continuous", train, test, classes=10)
 
 
-def small_net(method="hard-st", inputs=192, **arguments):
+def small_net(method="hard-st", inputs=320, **arguments):
     return hw.LogicNetwork(inputs, 10, widths=[60, 50], seed=3, **METHODS.get(method, {"method": method}), **arguments)
 
 

@@ -71,7 +71,7 @@ def test_the_decomposition_adds_up():
 @pytest.mark.parametrize("binary", [True, False])
 def test_the_accuracies_are_those_of_the_three_passes_with_ties_to_the_lowest_class(binary):
     data = digits(binary)
-    net = small_net("soft-mix", inputs=192 if binary else 64)
+    net = small_net("soft-mix", inputs=320 if binary else 64)
     steps(net, data)
     measured = hw.measure_gap(net, data.test, batch_size=64)
     for mode in MODES:
@@ -186,9 +186,9 @@ def test_the_loss_bound_by_hand_and_zero_for_hard_st():
         (lambda x, y: (x, y + 1), "labels from 1 to 10 do not fit 10 classes"),
         (lambda x, y: (x, y - 1), "labels from -1"),
         (lambda x, y: (x[:0], y[:0]), "empty"),
-        (lambda x, y: (x[:5], y), "5 rows but 397 labels"),
+        (lambda x, y: (x[:5], y), "5 rows but 450 labels"),
         (lambda x, y: (x, y.float()), "int64"),
-        (lambda x, y: (x.unpack()[:, :100], y), "reads \\[batch, 192\\]"),
+        (lambda x, y: (x.unpack()[:, :100], y), "reads \\[batch, 320\\]"),
     ],
 )
 def test_unusable_data_is_refused(change, message):
@@ -200,9 +200,9 @@ def test_unusable_data_is_refused(change, message):
 def test_unusable_models_and_batch_sizes_are_refused():
     test = digits().test
     with pytest.raises(hw.HardwireError, match="no gap to measure"):
-        hw.measure_gap(nn.Linear(192, 10), test)
+        hw.measure_gap(nn.Linear(320, 10), test)
     with pytest.raises(hw.HardwireError, match="no layer of gates"):
-        hw.commitment(nn.Linear(192, 10))
+        hw.commitment(nn.Linear(320, 10))
     with pytest.raises(hw.HardwireError, match="batch_size 0"):
         hw.measure_gap(small_net(), test, batch_size=0)
     with pytest.raises(hw.HardwireError, match="empty"):
