@@ -13,7 +13,9 @@ from small_runs import digits, same_state, small_net
 from torch import nn
 
 import hardwire as hw
+from hardwire import tensorfile
 from hardwire.data import Dataset, Split
+from hardwire.training.checkpoint import KIND, VERSION
 from hardwire.training.progress import ProgressLine
 
 RUN = {"iterations": 4, "batch_size": 24, "evaluate_every": 2}
@@ -124,6 +126,13 @@ def test_a_damaged_checkpoint_is_refused(tmp_path):
     for bad in (whole[: len(whole) // 2], whole[:-5] + b"\0\1\0\1\0", b"text"):
         path.write_bytes(bad)
         with pytest.raises(hw.HardwireError, match="run"):
+            hw.fit(small_net(), digits(), **RUN, checkpoint=path)
+    for leave_out in ("history", "net.layers.0.logits", "optimizer"):
+        path.write_bytes(whole)
+        tensors, fields = tensorfile.read(path, KIND, VERSION)
+        (tensors if leave_out in tensors else fields).pop(leave_out)
+        tensorfile.write(path, KIND, VERSION, tensors, fields)
+        with pytest.raises(hw.HardwireError, match="not a checkpoint of this run"):
             hw.fit(small_net(), digits(), **RUN, checkpoint=path)
     hw.save(small_net(), path)
     with pytest.raises(hw.HardwireError, match="is a hardwire-network, not a hardwire-checkpoint"):

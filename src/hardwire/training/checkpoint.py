@@ -49,20 +49,33 @@ class Checkpoint:
     def restore(self, run: Run) -> None:
         """Brings the run to where the checkpoint was written."""
         tensors, fields = tensorfile.read(self.path, KIND, VERSION)
-        identity, state, optimizer = (json.loads(fields[name]) for name in ("identity", "state", "optimizer"))
-        self._check_identity(identity)
-        if state["iteration"] > run.iterations:
-            raise HardwireError(
-                f"{self.path} is already at iteration {state['iteration']}, past the {run.iterations} asked for; "
-                "ask for more, or use resume=False to start over"
-            )
-        for name in _COUNTERS:
-            setattr(run, name, state[name])
-        run.history.records[:] = History.from_json(bytes(tensors[_HISTORY].numpy()).decode()).records
+        try:
+            identity, state, optimizer = (json.loads(fields[name]) for name in ("identity", "state", "optimizer"))
+            self._check_identity(identity)
+            self._check_iteration(state["iteration"], run.iterations)
+            self._load(run, state, optimizer, tensors)
+        except HardwireError:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+            raise HardwireError(f"{self.path} is not a checkpoint of this run: {error!r}") from None
+
+    @staticmethod
+    def _load(run: Run, state: dict, optimizer: dict, tensors: dict[str, torch.Tensor]) -> None:
+        history = History.from_json(bytes(tensors[_HISTORY].numpy()).decode())
         own = {name.removeprefix("net."): tensor for name, tensor in tensors.items() if name.startswith("net.")}
         run.net.load_state_dict(own)
         run.optimizer.load_state_dict(unflatten(optimizer, tensors))
         torch.set_rng_state(tensors[_GENERATOR])
+        for name in _COUNTERS:
+            setattr(run, name, state[name])
+        run.history.records[:] = history.records
+
+    def _check_iteration(self, reached: int, wanted: int) -> None:
+        if reached > wanted:
+            raise HardwireError(
+                f"{self.path} is already at iteration {reached}, past the {wanted} asked for; "
+                "ask for more, or use resume=False to start over"
+            )
 
     def _check_identity(self, found: dict) -> None:
         found, wanted = _dotted(found), _dotted(json.loads(json.dumps(self.identity)))
