@@ -57,13 +57,17 @@ class Selector(nn.Module):
 
 
 class Selecting(nn.Module):
-    """Base of modules that choose: they know which of the three passes to run."""
+    """Base of modules that choose, with a `selector`: they know which of the three passes to run."""
 
     forced_mode: str | None = None
 
     @property
     def mode(self) -> str:
         return self.forced_mode or ("method" if self.training else "deploy")
+
+    def next_plan(self) -> Plan:
+        """The plan of this forward pass; under `selection_mode` we measure, so it is never a training step."""
+        return self.selector.plan(self.mode, self.training and self.forced_mode is None)
 
 
 @contextlib.contextmanager
@@ -74,7 +78,7 @@ def selection_mode(model: nn.Module, mode: str):
     modules = [module for module in model.modules() if isinstance(module, Selecting)]
     before = [module.forced_mode for module in modules]
     for module in model.modules():
-        if isinstance(module, Selector):
+        if mode == "method" and isinstance(module, Selector):
             module.draws = 0  # so that measuring twice gives the same numbers
     try:
         for module in modules:
@@ -114,8 +118,7 @@ class LogicLayer(GateLayer, Selecting):
 
     def forward(self, x):
         check_input(x, self.inputs)
-        plan = self.selector.plan(self.mode, self.training)
-        return engines.choose(self.engine, x).run_layer(x, self.logits, self.wiring, plan)
+        return engines.choose(self.engine, x).run_layer(x, self.logits, self.wiring, self.next_plan())
 
 
 class GroupSum(nn.Module):

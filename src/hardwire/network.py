@@ -9,7 +9,16 @@ from torch import nn
 
 from hardwire import engine as engines
 from hardwire.errors import HardwireError
-from hardwire.layers import GateLayer, GroupSum, Selecting, Selector, check_groups, check_input, fresh_seed
+from hardwire.layers import (
+    GateLayer,
+    GroupSum,
+    Selecting,
+    Selector,
+    check_groups,
+    check_input,
+    fresh_seed,
+    selection_mode,
+)
 from hardwire.packing import Encoder
 from hardwire.selection import first_argmax
 
@@ -67,7 +76,7 @@ class LogicNetwork(Selecting):
             x,
             [layer.logits for layer in self.layers],
             [layer.wiring for layer in self.layers],
-            self.selector.plan(self.mode, self.training),
+            self.next_plan(),
             self.classes,
             self.group_sum.temperature_for(self.widths[-1]),
         )
@@ -89,11 +98,8 @@ class LogicNetwork(Selecting):
     @torch.no_grad()
     def predict(self, x) -> torch.Tensor:
         """The deployed classes [batch], ties to the lowest; the network's mode stays as it is."""
-        training = self.training
-        try:
-            return first_argmax(self.eval()(x))
-        finally:
-            self.train(training)
+        with selection_mode(self, "deploy"):
+            return first_argmax(self(x))
 
 
 def _widths(width, depth, widths) -> list[int]:
