@@ -7,6 +7,7 @@ In `train()` a layer runs its method's own pass, in `eval()` the deployed one: a
 
 import contextlib
 import math
+from numbers import Integral
 
 import torch
 from torch import nn
@@ -26,10 +27,10 @@ K = 16
 class Selector(nn.Module):
     """What turns logits into choices: method, temperature, and the count of training steps that numbers the noise."""
 
-    def __init__(self, method="hard-st", tau: float | Temperature = 1.0, cage: bool = False, seed: int = 0):
+    def __init__(self, method="hard-st", tau: float | Temperature = 1.0, cage: bool = False, seed: int | None = 0):
         super().__init__()
         self.method = get_method(method)
-        self.seed = int(seed)
+        self.seed = check_seed(seed)
         if cage and not self.method.hard:
             raise HardwireError(
                 f"CAGE adapts the backward pass of hard-st and gumbel-st; {self.method.name} has no such"
@@ -51,6 +52,13 @@ class Selector(nn.Module):
         if step:
             self.steps += 1
         return Plan(mode, self.method, self.temperature, key, advance=step)
+
+    def get_extra_state(self) -> torch.Tensor:
+        """The seed, so that a state loaded into another instance goes on with the same noise."""
+        return torch.tensor(self.seed, device="cpu")
+
+    def set_extra_state(self, state: torch.Tensor) -> None:
+        self.seed = int(state)
 
     def extra_repr(self) -> str:
         return f"method={self.method.name}, seed={self.seed}"
@@ -111,7 +119,7 @@ class LogicLayer(GateLayer, Selecting):
     """
 
     def __init__(self, inputs, neurons, method="hard-st", tau=1.0, cage=False, seed=None, engine="auto"):
-        seed = fresh_seed() if seed is None else seed
+        seed = check_seed(seed)
         super().__init__(inputs, neurons, seed)
         self.selector = Selector(method, tau, cage, seed)
         self.engine = engines.check_engine(engine)
@@ -179,6 +187,10 @@ def check_input(x, inputs: int) -> None:
         )
 
 
-def fresh_seed() -> int:
-    """A seed from torch's generator, so that torch.manual_seed makes unseeded layers repeatable."""
-    return int(torch.randint(2**31, ()).item())
+def check_seed(seed: int | None) -> int:
+    """The seed itself, or a fresh one of torch's generator: torch.manual_seed makes unseeded layers repeatable."""
+    if seed is None:
+        return int(torch.randint(2**31, (), device="cpu").item())
+    if not isinstance(seed, Integral) or not 0 <= seed < 2**53:  # a network makes its layers' seeds by * 1009
+        raise HardwireError(f"seed {seed!r} is not a whole number from 0 to 2**53 - 1")
+    return int(seed)

@@ -9,16 +9,7 @@ from torch import nn
 
 from hardwire import engine as engines
 from hardwire.errors import HardwireError
-from hardwire.layers import (
-    GateLayer,
-    GroupSum,
-    Selecting,
-    Selector,
-    check_groups,
-    check_input,
-    fresh_seed,
-    selection_mode,
-)
+from hardwire.layers import GateLayer, GroupSum, Selecting, Selector, check_groups, check_input, selection_mode
 from hardwire.packing import Encoder
 from hardwire.selection import first_argmax
 
@@ -54,10 +45,7 @@ class LogicNetwork(Selecting):
         self.widths = _widths(width, depth, widths)
         self.group_sum = GroupSum(self.classes, group_temperature)
         check_groups(self.widths[-1], self.classes)
-        self.seed = fresh_seed() if seed is None else int(seed)
-        if self.seed < 0:
-            raise HardwireError(f"seed {seed} is negative; use 0 or above")
-        self.selector = Selector(method, tau, cage, self.seed)
+        self.selector = Selector(method, tau, cage, seed)
         self.layers = nn.ModuleList(self._make_layers())
         self.engine = engines.check_engine(engine)
         self.encoder = encoder
@@ -80,6 +68,10 @@ class LogicNetwork(Selecting):
             self.classes,
             self.group_sum.temperature_for(self.widths[-1]),
         )
+
+    @property
+    def seed(self) -> int:
+        return self.selector.seed
 
     @property
     def method(self) -> str:
