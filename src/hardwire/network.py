@@ -11,7 +11,7 @@ from hardwire import engine as engines
 from hardwire.errors import HardwireError
 from hardwire.layers import GateLayer, GroupSum, Selecting, Selector, check_groups, check_input, selection_mode
 from hardwire.packing import Encoder
-from hardwire.selection import first_argmax
+from hardwire.selection import check_logits, first_argmax
 
 
 class LogicNetwork(Selecting):
@@ -85,7 +85,7 @@ class LogicNetwork(Selecting):
     @torch.no_grad()
     def gates(self) -> list[torch.Tensor]:
         """The deployed gate of every neuron, uint8 [neurons] a layer: the argmax logit, ties to the lowest index."""
-        return [first_argmax(layer.logits).to(torch.uint8) for layer in self.layers]
+        return [first_argmax(check_logits(layer.logits)).to(torch.uint8) for layer in self.layers]
 
     @torch.no_grad()
     def predict(self, x) -> torch.Tensor:

@@ -80,7 +80,8 @@ def selection_weights(logits, method="hard-st", tau=1.0, noise=None) -> torch.Te
     gets none; the deterministic methods take none.
     """
     method = get_method(method)
-    _check(logits, tau)
+    check_logits(logits)
+    _check_temperature(tau)
     if method.noisy:
         logits = logits + (gumbel_like(logits) if noise is None else noise)
     elif noise is not None:
@@ -134,14 +135,18 @@ def check_tau(tau: float) -> float:
     return float(tau)
 
 
-def _check(logits, tau) -> None:
+def check_logits(logits: torch.Tensor) -> torch.Tensor:
+    """The logits themselves, [..., K]; K below 2, NaN and infinity are refused."""
     if logits.ndim == 0 or logits.shape[-1] < 2:
         raise HardwireError(f"a choice needs at least 2 candidates; logits of shape {list(logits.shape)} offer fewer")
-    if torch.compiler.is_compiling():  # looking at values would break the graph
-        return
-    if not torch.isfinite(logits).all():
+    # under torch.compile looking at values would break the graph
+    if not torch.compiler.is_compiling() and not torch.isfinite(logits).all():
         raise HardwireError("the logits hold NaN or infinity; lower the learning rate or check the inputs")
+    return logits
+
+
+def _check_temperature(tau) -> None:
     if not isinstance(tau, torch.Tensor):
         check_tau(tau)
-    elif not (tau > 0).all():
+    elif not torch.compiler.is_compiling() and not (tau > 0).all():
         raise HardwireError(f"tau must be above 0 everywhere; its least value is {tau.min().item()}")

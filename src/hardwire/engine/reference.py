@@ -63,7 +63,7 @@ def _gates(h, logits, wiring, plan, layer) -> torch.Tensor:
 def _weights(logits, plan, layer) -> torch.Tensor:
     """The 16 selection weights of each neuron, [neurons, 16]."""
     if plan.mode != "method":
-        return selection.pick(logits.detach())
+        return selection.pick(selection.check_logits(logits.detach()))
     noise = gumbel(plan.noise, layer, *logits.shape, like=logits) if plan.method.noisy else None
     # a copy, because the next training step moves tau in place while this graph may still be alive
     return selection.selection_weights(logits, plan.method, plan.temperature.tau.clone(), noise)
