@@ -12,6 +12,8 @@ from hardwire.bits import Bits
 from hardwire.gates import COEFFICIENTS, THRESHOLD
 from hardwire.noise import gumbel
 
+_COEFFICIENTS = COEFFICIENTS.tolist()  # numbers, because torch.compile warns about arrays
+
 
 def supports(x) -> bool:
     return True
@@ -56,7 +58,7 @@ def _columns(x, dtype, plan) -> torch.Tensor:
 
 def _gates(h, logits, wiring, plan, layer) -> torch.Tensor:
     """One layer: h [inputs, batch] -> [neurons, batch]."""
-    matrix = torch.tensor(COEFFICIENTS, dtype=logits.dtype, device=logits.device)
+    matrix = torch.tensor(_COEFFICIENTS, dtype=logits.dtype, device=logits.device)
     return _Bilinear.apply(h, _weights(logits, plan, layer) @ matrix, wiring[0], wiring[1])
 
 
