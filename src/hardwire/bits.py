@@ -43,6 +43,7 @@ class Bits:
     @classmethod
     def from_numpy(cls, words: np.ndarray, features: int) -> "Bits":
         """Takes packed uint64 words without a copy."""
+        packing.check_words(words, features)
         return cls(torch.from_numpy(words.view(np.int64)), features)
 
     def numpy(self) -> np.ndarray:
@@ -77,6 +78,8 @@ class Bits:
 
     def __getitem__(self, rows) -> "Bits":
         """The chosen rows: an int, a slice, a list, or a tensor of indices or booleans. Always two-dimensional."""
+        if isinstance(rows, tuple):
+            raise HardwireError("Bits are indexed by rows only; unpack() them to reach single features")
         words = self.words[rows]
         return Bits(words.unsqueeze(0) if words.ndim == 1 else words, self.features)
 

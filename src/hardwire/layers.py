@@ -15,7 +15,7 @@ from torch import nn
 from hardwire import engine as engines
 from hardwire.bits import Bits
 from hardwire.engine import MODES, Plan
-from hardwire.errors import HardwireError, unknown_name
+from hardwire.errors import HardwireError, unknown_name, whole_number
 from hardwire.noise import NoiseKey
 from hardwire.selection import get_method
 from hardwire.temperature import CAGE, Constant, Temperature
@@ -102,7 +102,7 @@ class GateLayer(nn.Module):
 
     def __init__(self, inputs: int, neurons: int, seed: int, groups: int = 1):
         super().__init__()
-        self.inputs, self.neurons = int(inputs), int(neurons)
+        self.inputs, self.neurons = whole_number("inputs", inputs), whole_number("neurons", neurons)
         self.register_buffer("wiring", random_wiring(self.inputs, self.neurons, seed, groups))
         generator = torch.Generator().manual_seed(seed)
         self.logits = nn.Parameter(torch.randn(self.neurons, K, generator=generator))
@@ -134,11 +134,9 @@ class GroupSum(nn.Module):
 
     def __init__(self, classes: int, temperature: float | None = None):
         super().__init__()
-        if classes < 2:
-            raise HardwireError(f"{classes} class leaves nothing to decide; use at least 2")
         if temperature is not None and not 0 < temperature < math.inf:
             raise HardwireError(f"the group temperature {temperature!r} is not a positive number")
-        self.classes, self.temperature = int(classes), temperature
+        self.classes, self.temperature = whole_number("classes", classes, least=2), temperature
 
     def temperature_for(self, features: int) -> float:
         """The one given, else the paper's alpha(C) * sqrt(k) for k = features / classes neurons a class."""

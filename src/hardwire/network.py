@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from hardwire import engine as engines
-from hardwire.errors import HardwireError
+from hardwire.errors import HardwireError, whole_number
 from hardwire.layers import GateLayer, GroupSum, Selecting, Selector, check_groups, check_input, selection_mode
 from hardwire.packing import Encoder
 from hardwire.selection import check_logits, first_argmax
@@ -41,7 +41,7 @@ class LogicNetwork(Selecting):
         engine: str = "auto",
     ):
         super().__init__()
-        self.inputs, self.classes = int(inputs), int(classes)
+        self.inputs, self.classes = whole_number("inputs", inputs), whole_number("classes", classes, least=2)
         self.widths = _widths(width, depth, widths)
         self.group_sum = GroupSum(self.classes, group_temperature)
         check_groups(self.widths[-1], self.classes)
@@ -98,12 +98,9 @@ def _widths(width, depth, widths) -> list[int]:
     if widths is None:
         if width is None or depth is None:
             raise HardwireError("give width and depth (a flat network) or widths (a list, one for each layer)")
-        if depth < 1:
-            raise HardwireError(f"depth {depth} leaves no layer; use at least 1")
-        widths = [width] * int(depth)
+        widths = [width] * whole_number("depth", depth)
     elif width is not None or depth is not None:
         raise HardwireError("give either width and depth, or widths, not both")
-    widths = [int(w) for w in widths]
-    if not widths or min(widths) < 1:
-        raise HardwireError(f"widths {widths} must name at least one layer of at least 1 neuron")
-    return widths
+    if not widths:
+        raise HardwireError("widths [] leaves no layer; name at least one")
+    return [whole_number("width", w) for w in widths]

@@ -6,6 +6,7 @@ forward pass; it only shapes the softmax surrogate that the backward pass differ
 """
 
 from dataclasses import dataclass
+from numbers import Real
 
 import torch
 
@@ -37,7 +38,7 @@ def get_method(name: "str | Method") -> Method:
     """The method of this name; an unknown name raises an error that lists the four."""
     if isinstance(name, Method):
         return name
-    if name not in METHODS:
+    if not isinstance(name, str) or name not in METHODS:
         raise unknown_name("method", name, METHODS)
     return METHODS[name]
 
@@ -130,7 +131,7 @@ def confidence(logits: torch.Tensor) -> torch.Tensor:
 
 def check_tau(tau: float) -> float:
     """A temperature as a float; zero, negative and NaN are refused."""
-    if not (isinstance(tau, int | float) and 0 < tau < float("inf")):
+    if not (isinstance(tau, Real) and 0 < tau < float("inf")):  # numpy's floats are Real too
         raise HardwireError(f"tau {tau!r} is not a positive number; the paper uses 0.05 to 2.0")
     return float(tau)
 
