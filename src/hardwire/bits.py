@@ -54,9 +54,7 @@ class Bits:
         """[rows, features] of 0 and 1."""
         if self.words.device.type == "cpu":
             return torch.from_numpy(packing.unpack(self.numpy(), self.features)).to(dtype)
-        places = torch.arange(64, device=self.words.device)
-        bits = (self.words.unsqueeze(-1) >> places) & 1
-        return bits.flatten(1)[:, : self.features].to(dtype)
+        return _unpack_by_shifts(self.words, self.features).to(dtype)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -85,3 +83,9 @@ class Bits:
 
     def __repr__(self) -> str:
         return f"Bits(rows={len(self)}, features={self.features}, device={self.device})"
+
+
+def _unpack_by_shifts(words: torch.Tensor, features: int) -> torch.Tensor:
+    """Words on any device -> int64 [rows, features] of 0 and 1."""
+    bits = (words.unsqueeze(-1) >> torch.arange(64, device=words.device)) & 1
+    return bits.flatten(1)[:, :features]

@@ -100,6 +100,7 @@ class _Bilinear(torch.autograd.Function):
         del a  # a batch of activations is the unit of memory here
         if ctx.needs_input_grad[0]:  # d * (c1 + c3*b) to the first input, d * (c2 + c3*a) to the second
             grad_h = torch.zeros_like(h)
-            grad_h.index_add_(0, first, db.mul_(c3).addcmul_(c1, d))
+            db = db * c3 if torch.is_grad_enabled() else db.mul_(c3)  # a second derivative needs the db of grad_c
+            grad_h.index_add_(0, first, db.addcmul_(c1, d))
             grad_h.index_add_(0, second, da.mul_(c3).addcmul_(c2, d))
         return grad_h, grad_c, None, None
