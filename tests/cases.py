@@ -1,4 +1,4 @@
-"""Small networks and inputs of odd shapes for the tests of the core, and the way from a network to the oracle's lists."""
+"""Small networks and inputs of odd shapes for the tests of the core, and the way from a network to oracle's lists."""
 
 import torch
 from hypothesis import settings

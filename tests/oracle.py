@@ -108,7 +108,7 @@ def logit_gradient(method, z, outputs, tau, delta, noise=None):
 
 
 def pass_weights(logits, mode, method, tau, noise):
-    """Forward weights of a whole network: [layer][neuron][gate]. mode: method (A^M), argmax (A^soft), deploy (A^hard)."""
+    """Forward weights, [layer][neuron][gate]. mode: method (A^M), argmax (A^soft) or deploy (A^hard)."""
     result = []
     for layer in range(len(logits)):
         rows = []
@@ -153,9 +153,9 @@ def scores(batch, logits, wirings, classes, mode, method="hard-st", tau=1.0, noi
 
 
 def gradients(batch, logits, wirings, classes, method, tau, upstream, noise=None):
-    """Of sum(upstream * scores) in the method's own pass: by the logits [layer][neuron][gate], by the input [sample][i].
+    """Of sum(upstream * scores) in the method's own pass: by the logits, [layer][neuron][gate], and by the input.
 
-    The input gradient of a node follows its forward pass: the soft derivative of the mixture, or of the one gate picked.
+    The input gradient of a node follows its forward pass: the soft derivative of the mixture, or of the gate picked.
     """
     weights = pass_weights(logits, "method", method, tau, noise)
     by_logits = [[[0.0] * 16 for _ in rows] for rows in logits]
