@@ -9,7 +9,7 @@ import hardwire as hw
 METHODS = ("soft-mix", "soft-gumbel", "hard-st", "gumbel-st")
 TAUS = (0.05, 0.5, 1.0, 2.0)
 
-property_test = settings(deadline=None, max_examples=20, derandomize=True)
+property_test = settings(deadline=None, max_examples=30, derandomize=True)
 
 
 @st.composite

@@ -29,6 +29,36 @@ def test_philox_gives_the_known_answers_on_tensors_and_on_integers(counter, key,
     assert tuple(oracle.philox(counter, key)) == answer
 
 
+class Int64(int):
+    """An integer that must stay within 63 bits whatever is done to it, as C++ wants of a signed word."""
+
+    def _then(operation):
+        def checked(self, other):
+            result = Int64(operation(int(self), int(other)))
+            assert 0 <= result < 2**63
+            return result
+
+        return checked
+
+    __mul__, __add__, __lshift__, __rshift__ = map(_then, (int.__mul__, int.__add__, int.__lshift__, int.__rshift__))
+    __and__, __or__, __xor__ = map(_then, (int.__and__, int.__or__, int.__xor__))
+
+
+def test_philox_never_overflows_a_signed_word():
+    for counter, key, answer in KNOWN_ANSWERS:
+        assert philox(tuple(Int64(word) for word in counter), key) == answer
+
+
+@pytest.mark.slow  # the C++ compiler takes its time
+def test_compiled_noise_is_the_eager_noise():
+    def noise(step):
+        return gumbel(NoiseKey(3, step), 0, 6, 16, torch.zeros(()))
+
+    compiled = torch.compile(noise)
+    for step in torch.arange(4):
+        torch.testing.assert_close(compiled(step), noise(step))
+
+
 @property_test
 @given(
     st.integers(0, 2**53 - 1),
