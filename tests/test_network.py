@@ -50,7 +50,7 @@ def test_the_seed_decides_wiring_logits_and_noise():
 def test_one_draw_of_noise_is_shared_by_the_batch_and_each_step_has_its_own(method):
     net = small(method=method)
     scores = net(X[:1].expand(50, 6))
-    assert (scores == scores[0]).all()
+    torch.testing.assert_close(scores, scores[:1].expand(50, 2))
     assert len({tuple(net(X).flatten().tolist()) for _ in range(5)}) > 1
 
 
@@ -66,6 +66,14 @@ def test_noise_leaves_batches_alone_under_measurement_and_repeats_when_it_is_rep
     assert torch.equal(first, measure())
     noisy = method in oracle.NOISY_METHODS
     assert all(torch.equal(scores, first[0]) for scores in first) != noisy
+
+
+def test_a_prediction_between_two_measured_batches_does_not_repeat_their_noise():
+    net = small(method="soft-gumbel").eval()
+    with torch.no_grad(), hw.selection_mode(net, "method"):
+        first = net(X)
+        net.predict(X)
+        assert not torch.equal(net(X), first)
 
 
 def test_measuring_does_not_disturb_the_noise_of_training():

@@ -59,7 +59,7 @@ def test_gradients_of_the_mixtures_are_those_of_finite_differences(method):
 def test_temperature_is_nowhere_in_the_forward_pass_of_the_hard_methods(method):
     z, g, noise = node_case(16, 3, False)
     noise = noise if method == "gumbel-st" else None
-    assert len({hw.select(z, g, method, tau, noise).item() for tau in (1e-3, *TAUS, 1e3)}) == 1
+    assert len({hw.select(z, g, method, tau, noise).item() for tau in (1e-12, *TAUS, 1e30)}) == 1
 
 
 @pytest.mark.parametrize("tau", [1e-3, 1e3])

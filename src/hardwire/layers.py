@@ -126,7 +126,8 @@ class LogicLayer(GateLayer, Selecting):
 
     def forward(self, x):
         check_input(x, self.inputs)
-        return engines.choose(self.engine, x).run_layer(x, self.logits, self.wiring, self.next_plan())
+        engine = engines.choose(self.engine, x, self.logits)
+        return engine.run_layer(x, self.logits, self.wiring, self.next_plan())
 
 
 class GroupSum(nn.Module):

@@ -15,7 +15,7 @@ from hardwire.noise import gumbel
 _COEFFICIENTS = COEFFICIENTS.tolist()  # numbers, because torch.compile warns about arrays
 
 
-def supports(x) -> bool:
+def supports(x, logits) -> bool:
     return True
 
 
