@@ -1,4 +1,4 @@
-"""The reference engine, whole networks at a time, against the oracle's loops."""
+"""Every engine, whole networks at a time, against the oracle's loops."""
 
 import oracle
 import pytest
@@ -20,19 +20,24 @@ def noise_of(net, step=0, evaluation=False):
     return oracle.network_noise(net.seed, step, net.widths, evaluation=evaluation)
 
 
+def tolerance(net):
+    """The oracle's noise and temperature are float64 in full; the reference engine's are float32, native is float32."""
+    return 1e-5 if net.engine == "reference" else 1e-4
+
+
 @property_test
 @given(networks(), rows, st.booleans())
 def test_scores_and_gradients_of_a_training_step_are_the_oracles(net, rows, binary):
     x = random_input(net, rows, binary).requires_grad_()
     scores = net(x)
     case = logits_of(net), wirings_of(net), net.classes
-    close(scores, oracle.scores(x.tolist(), *case, "method", net.method, net.tau, noise_of(net)), 1e-5)
+    close(scores, oracle.scores(x.tolist(), *case, "method", net.method, net.tau, noise_of(net)), tolerance(net))
     upstream = torch.randn(scores.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     scores.backward(upstream)
     by_logits, by_input = oracle.gradients(x.tolist(), *case, net.method, net.tau, upstream.tolist(), noise_of(net))
     for layer, expected in zip(net.layers, by_logits, strict=True):
-        close(layer.logits.grad, expected, 1e-4)
-    close(x.grad, by_input, 1e-4)
+        close(layer.logits.grad, expected, 10 * tolerance(net))
+    close(x.grad, by_input, 10 * tolerance(net))
 
 
 @property_test
@@ -44,7 +49,7 @@ def test_the_three_measured_passes_are_the_oracles(net, rows, binary, mode):
     expected = oracle.scores(
         x.tolist(), logits_of(net), wirings_of(net), net.classes, mode, net.method, net.tau, noise_of(net, 0, True)
     )
-    close(scores, expected, 1e-5)
+    close(scores, expected, tolerance(net))
 
 
 @property_test
@@ -77,7 +82,7 @@ def test_hard_st_trains_on_exactly_the_argmax_pass_at_every_temperature(tau, cag
 
 
 @pytest.mark.parametrize("method", ["soft-mix", "soft-gumbel"])
-def test_gradients_of_a_soft_network_are_those_of_finite_differences(method):
+def test_gradients_of_a_soft_reference_network_are_those_of_finite_differences(method):
     net = hw.LogicNetwork(4, 2, widths=[5, 6], method=method, tau=0.7, seed=2).double()
     names = [f"layers.{i}.logits" for i in range(2)]
 
