@@ -5,6 +5,7 @@ dies, the lifeline closes and the worker leaves at once. Surprising: nothing is 
 the latest evaluation is enough, and a handler that runs while dying is one more thing to go wrong.
 """
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -47,10 +48,8 @@ class LocalEngine:
     def submit(self, key: str, config: RunConfig) -> None:
         worker = next((worker for worker in self._workers if worker.key is None), None) or self._start()
         worker.key = key
-        try:
+        with contextlib.suppress(OSError):  # it died while idle; `events` sees that and reports the run as lost
             worker.pipe.send((key, config))
-        except OSError:
-            pass  # it died while idle; `events` sees that and reports the run as lost
 
     def events(self, timeout: float) -> list[Event]:
         busy = [worker for worker in self._workers if worker.key is not None]
@@ -83,16 +82,18 @@ class LocalEngine:
                     worker.key = None
                 yield event
         except (EOFError, OSError):
-            yield self._bury(worker)
+            reason = self._bury(worker)
+            if worker.key is not None:
+                yield Lost(worker.key, reason)
 
-    def _bury(self, worker: _Worker) -> Lost:
+    def _bury(self, worker: _Worker) -> str:
+        """Forgets a worker that is gone; gives what became of it."""
         worker.process.join()
-        code = worker.process.exitcode
-        reason = f"its process was killed by signal {-code}" if code < 0 else f"its process ended with code {code}"
         worker.pipe.close()
         worker.lifeline.close()
         self._workers.remove(worker)
-        return Lost(worker.key, reason)
+        code = worker.process.exitcode
+        return f"its process was killed by signal {-code}" if code < 0 else f"its process ended with code {code}"
 
 
 def _serve(pipe: Connection, lifeline: Connection, work: Path) -> None:
