@@ -1,5 +1,5 @@
-"""The paper's own figures as data: Youngsung Kim, "Align Forward, Adapt Backward: Closing the Discretization Gap in Logic
-Gate Networks", each with the table or section where it stands.
+"""The paper's own figures as data, each with the table or section where it stands: Youngsung Kim, "Align Forward, Adapt
+Backward: Closing the Discretization Gap in Logic Gate Networks".
 
 All gaps and accuracies are in percentage points, as printed. Surprising: the peak gaps of its selection gap table are
 the maxima of its gap trajectory tables, which leave out the first fifth of training; so our peaks do too.

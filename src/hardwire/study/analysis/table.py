@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 AGREE, DIFFER, NOT_COMPARABLE = "agree", "differ", "not comparable"
 PRINTED_RULE = (
-    "agree: our figure is within half a unit of the last digit that the paper prints (one unit where the paper writes ~); "
-    "differ: it is not"
+    "agree: our figure is within half a unit of the last digit that the paper prints (one unit where the paper "
+    "writes ~); differ: it is not"
 )
 SCALE_RULE = (
-    "verdicts on runs are given only where width, iterations, batch size and learning rate are the paper's; there, agree "
-    "means within 1 point or two standard errors of our seeds, whichever is larger; elsewhere: not comparable"
+    "verdicts on runs are given only where width, iterations, batch size and learning rate are the paper's; there, "
+    "agree means within 1 point or two standard errors of our seeds, whichever is larger; elsewhere: not comparable"
 )
 
 

@@ -51,7 +51,8 @@ def selection_gap(group: Group) -> Table:
         rows,
         where='table "Selection gap (%) on MNIST-Binary (L=6)"',
         notes=[
-            "Mean over seeds; the peak is each seed's largest gap over the last 80% of training; it is left out for failures.",
+            "Mean over seeds; the peak is each seed's largest gap over the last 80% of training, left out for "
+            "failures.",
             FAILURE_RULE,
             SCALE_RULE,
         ],
@@ -217,9 +218,7 @@ def _trajectory_entry(group: Group, method: str, depth: int, tau: float) -> Entr
         return Entry(text)
     flat = theirs.final == theirs.low == theirs.high
     printed = theirs.final if flat else f"{theirs.final} [{theirs.low}, {theirs.high}]"
-    return Entry(
-        text, printed, judge_runs(statistics.fmean(finals), error_of(finals), theirs.final, group.comparable)
-    )
+    return Entry(text, printed, judge_runs(statistics.fmean(finals), error_of(finals), theirs.final, group.comparable))
 
 
 def settings(groups: list[Group]) -> Table:
@@ -249,8 +248,18 @@ def settings(groups: list[Group]) -> Table:
     return table(
         "settings",
         "Training configuration",
-        ["Dataset", "Layers", "Neurons a layer", "Iterations", "Learning rate", "Batch", "Evaluated every", "τ"]
-        + ["Seeds", "Runs"],
+        [
+            "Dataset",
+            "Layers",
+            "Neurons a layer",
+            "Iterations",
+            "Learning rate",
+            "Batch",
+            "Evaluated every",
+            "τ",
+            "Seeds",
+            "Runs",
+        ],
         rows,
         where='table "Training configuration"',
     )
