@@ -95,6 +95,7 @@ class _Conductor:
             self.watcher.changed(self.standing)
             for event in self.engine.events(timeout=0.5):
                 waiting.extend(self._handle(event))
+        self.watcher.changed(self.standing)
 
     def _handle(self, event) -> Iterator[tuple[str, RunConfig]]:
         """Writes down what happened; gives the runs that have to be done again."""

@@ -20,7 +20,7 @@ def gap_heatmap(group: Group) -> Figure | None:
             grid = [[cells.get((method, depth, tau), float("nan")) for tau in group.taus] for depth in group.depths]
             mesh = axis.pcolormesh(grid, cmap="RdBu_r", vmin=-reach, vmax=reach, edgecolors="none")
             for y, row in enumerate(grid):
-                for x, value in enumerate(row):
+                for x, value in ((x, value) for x, value in enumerate(row) if value == value):  # NaN: no run
                     colour = "white" if abs(value) > 0.6 * reach else "black"
                     axis.text(x + 0.5, y + 0.5, f"{value:+.1f}", ha="center", va="center", color=colour, fontsize=8)
             axis.set(title=method_name(method), xlabel="τ", ylabel="layers")

@@ -1,0 +1,34 @@
+"""`write_report`: one self-contained HTML page, the same as Markdown, tables as CSV, figures as SVG and PNG."""
+
+from importlib import resources
+from pathlib import Path
+
+from hardwire.study.export import csv_bytes
+from hardwire.study.report.content import Report, build
+from hardwire.study.report.markdown import to_markdown
+from hardwire.study.store import Store
+from hardwire.tensorfile import write_bytes
+
+
+def write_report(store: Store, folder: Path) -> Path:
+    """Writes the report of a store; gives the path of its page, folder/index.html."""
+    report = build(store)
+    for name in ("tables", "figures"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    for table in [*report.tables, *(figure.data for figure in report.figures)]:
+        write_bytes(folder / "tables" / f"{table.slug}.csv", csv_bytes(*table.flat()))
+    for figure in report.figures:
+        write_bytes(folder / "figures" / f"{figure.slug}.svg", figure.svg.encode())
+        write_bytes(folder / "figures" / f"{figure.slug}.png", figure.png)
+    write_bytes(folder / "report.md", to_markdown(report).encode())
+    write_bytes(folder / "index.html", to_html(report).encode())
+    return folder / "index.html"
+
+
+def to_html(report: Report) -> str:
+    """The page; nothing in it is fetched from anywhere."""
+    import jinja2
+
+    text = resources.files("hardwire.study.report").joinpath("page.html").read_text()
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(text).render(report=report)
