@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import small_studies
+
 from hardwire import study
 from hardwire.study.version import code_version
 

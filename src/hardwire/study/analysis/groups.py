@@ -5,10 +5,12 @@ a peak is each seed's own extreme over the last 80% of training, averaged over s
 peaks, and its trajectory tables leave out the first fifth.
 """
 
+import re
 import statistics
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from hardwire.study import paper
 from hardwire.study.description import METHODS
@@ -94,12 +96,13 @@ class Group:
     def name(self) -> str:
         """For file names."""
         scale = self.scale
-        dataset = self.dataset.rsplit("/", 1)[-1].removesuffix(".npz")
-        return f"{dataset}-{scale.width}x{scale.iterations}" + f"-lr{scale.learning_rate:g}-b{scale.batch_size}"
+        dataset = re.sub(r"[^\w.-]+", "-", Path(self.dataset).stem)
+        name = f"{dataset}-{scale.width}x{scale.iterations}-lr{scale.learning_rate:g}-b{scale.batch_size}"
+        return f"{name}-e{scale.evaluate_every}-L{'-'.join(map(str, self.depths))}"
 
-    @property
-    def label(self) -> str:
-        return f"{self.dataset} ({self.scale})"
+    def at(self, depth: int) -> "Group":
+        """Its runs of one depth."""
+        return Group(self.dataset, self.scale, {key: cell for key, cell in self.cells.items() if key[1] == depth})
 
     @cached_property
     def methods(self) -> list[str]:
@@ -138,7 +141,8 @@ class Group:
 
     @property
     def paper_scale(self) -> str:
-        return str(paper.SCALES.get(self.dataset, "this dataset is not in the paper"))
+        theirs = paper.SCALES.get(self.dataset)
+        return str(theirs) if theirs else f"{paper.SCALES['mnist-binary']} (MNIST-Binary; {self.dataset} is not in it)"
 
     @property
     def comparable(self) -> bool:

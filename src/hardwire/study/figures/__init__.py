@@ -10,11 +10,15 @@ _DRAWERS = (
     curves.iterations_to_convergence,
     curves.commitment_by_layer,
     curves.cage_dynamics,
-    areas.gap_heatmap,
     areas.gate_usage,
 )
 
 
-def all_figures(group: Group) -> list[Figure]:
-    """Every figure for which the group has runs."""
+def figures_of_depth(group: Group) -> list[Figure]:
+    """Every figure about one depth for which the group has runs."""
     return [figure for drawer in _DRAWERS if (figure := drawer(group)) is not None]
+
+
+def figures_of_depths(group: Group) -> list[Figure]:
+    """The figures that compare depths."""
+    return [areas.gap_heatmap(group)]

@@ -9,7 +9,7 @@ from hardwire.study.figures.curves import figure_of
 from hardwire.study.figures.style import COLOURS, Figure, draw, legend_below, panels
 
 
-def gap_heatmap(group: Group) -> Figure | None:
+def gap_heatmap(group: Group) -> Figure:
     """Final gap by depth and tau, a panel for each method."""
     cells = {key: cell.final("total") for key, cell in group.cells.items()}
     reach = max(1.0, *(abs(value) for value in cells.values()))

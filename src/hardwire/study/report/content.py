@@ -11,7 +11,7 @@ from hardwire.errors import HardwireError
 from hardwire.study.analysis import convergence, statistics, tables
 from hardwire.study.analysis.groups import FAILURE_RULE, Group, group_runs
 from hardwire.study.analysis.table import PRINTED_RULE, SCALE_RULE, Table, table
-from hardwire.study.figures import Figure, all_figures
+from hardwire.study.figures import Figure, figures_of_depth, figures_of_depths
 from hardwire.study.store import Run, Store
 from hardwire.study.theory import tables as arithmetic
 from hardwire.study.theory.claims import claims
@@ -48,12 +48,9 @@ def build(store: Store) -> Report:
         raise HardwireError(f"{store.path} has no finished run yet; `hardwire study run FILE` goes on with it")
     groups = group_runs(runs)
     names = dict.fromkeys(name for name, _ in store.descriptions())
-    sections = [
-        _configuration(store, groups),
-        *map(_group_section, groups),
-        _across(groups),
-        _theory(store, runs, groups),
-    ]
+    layers = [group.at(depth) for group in groups for depth in group.depths]
+    results = [*map(_depth_section, layers), *map(_depths_section, groups), _across(layers)]
+    sections = [_configuration(store, groups), *results, _theory(store, runs, groups)]
     return Report(f"Study: {', '.join(names)}", _facts(store, runs), [*sections, _rules()])
 
 
@@ -77,15 +74,22 @@ def _configuration(store: Store, groups: list[Group]) -> Section:
     return Section("configuration", "What was run", found)
 
 
-def _group_section(group: Group) -> Section:
+def _depth_section(group: Group) -> Section:
+    """Everything about a group of one depth."""
     found = [
         tables.selection_gap(group),
         tables.factorial(group),
-        tables.trajectories(group),
         *(convergence.convergence(group, definition) for definition in convergence.DEFINITIONS),
         statistics.significance(group),
     ]
-    return Section(group.name, f"{tables.dataset_name(group.dataset)}: {group.scale}", found, all_figures(group))
+    title = f"{tables.dataset_name(group.dataset)}, {group.main_depth} layers: {group.scale}"
+    return Section(group.name, title, found, figures_of_depth(group))
+
+
+def _depths_section(group: Group) -> Section:
+    """What compares depths."""
+    title = f"{tables.dataset_name(group.dataset)}, all depths: {group.scale}"
+    return Section(f"depths-{group.name}", title, [tables.trajectories(group)], figures_of_depths(group))
 
 
 def _across(groups: list[Group]) -> Section:
