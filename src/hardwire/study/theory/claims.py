@@ -35,7 +35,7 @@ def claims(runs: list[Run], size: str) -> Table:
     return table(
         "theory",
         "Theory against measurement",
-        ["Statement", "On", "Measured", "The paper", "Verdict", "Rule"],
+        ["Statement", "Verdict", "Measured", "The paper", "On", "Rule"],
         lines,
         where='section "Theoretical Analysis" and its proofs',
         ours=f"{size}; the single-node lines need no network",
@@ -51,7 +51,7 @@ def claims(runs: list[Run], size: str) -> Table:
 
 def _line(statement: str, on: str, measured: str, theirs: str, agrees: bool, rule: str) -> list:
     verdict = AGREE if agrees else DIFFER
-    return [statement, on, measured, theirs, Entry(verdict, verdict=verdict), rule]
+    return [statement, Entry(verdict, verdict=verdict), measured, theirs, on, rule]
 
 
 def _node_bounds(by_method):
