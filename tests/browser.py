@@ -1,12 +1,13 @@
 """A headless Chromium, driven over two pipes (the DevTools protocol), so that no driver has to be installed."""
 
 import base64
+import fcntl
 import itertools
 import json
 import os
 import select
 import shutil
-import subprocess
+import signal
 import tempfile
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -30,19 +31,10 @@ class Browser:
         self.problems: list[str] = []
         self.requests: list[str] = []
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        their_input, self._write = os.pipe()
-        self._read, their_output = os.pipe()
+        theirs_in, self._write = os.pipe()
+        self._read, theirs_out = os.pipe()
         command = [CHROMIUM, *_FLAGS, f"--user-data-dir={self._folder.name}", "about:blank"]
-        # Chromium reads from descriptor 3 and writes to 4
-        redirect = f'exec "$@" 3<&{their_input} 4>&{their_output}'
-        self._process = subprocess.Popen(
-            ["/bin/sh", "-c", redirect, "sh", *command],
-            pass_fds=(their_input, their_output),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        os.close(their_input)
-        os.close(their_output)
+        self._process = _start(command, theirs_in, theirs_out)
         self._numbers, self._buffer, self._session = itertools.count(1), b"", None
         target = self._call("Target.createTarget", url="about:blank")["targetId"]
         self._session = self._call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -58,8 +50,8 @@ class Browser:
         return self
 
     def __exit__(self, *exception) -> None:
-        self._process.kill()
-        self._process.wait()
+        os.kill(self._process, signal.SIGKILL)
+        os.waitpid(self._process, 0)
         os.close(self._read)
         os.close(self._write)
         self._folder.cleanup()
@@ -114,3 +106,14 @@ class Browser:
             self.problems.append(f"{parameters['entry']['level']}: {parameters['entry']['text']}")
         elif method == "Network.requestWillBeSent":
             self.requests.append(parameters["request"]["url"])
+
+
+def _start(command: list[str], reads_from: int, writes_to: int) -> int:
+    """Chromium takes descriptor 3 for its orders and 4 for its answers; gives its process number."""
+    far = [fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 10) for descriptor in (reads_from, writes_to)]
+    silence = [(os.POSIX_SPAWN_OPEN, place, os.devnull, os.O_WRONLY, 0) for place in (1, 2)]
+    pipes = [(os.POSIX_SPAWN_DUP2, descriptor, place) for place, descriptor in enumerate(far, 3)]
+    process = os.posix_spawn(command[0], command, os.environ, file_actions=[*silence, *pipes])
+    for descriptor in (reads_from, writes_to, *far):
+        os.close(descriptor)
+    return process

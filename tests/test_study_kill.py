@@ -18,7 +18,7 @@ def test_a_study_killed_at_random_moments_ends_with_the_planned_runs_and_the_sam
     file, killed, undisturbed = (tmp_path / name for name in ("test.toml", "killed.sqlite", "undisturbed.sqlite"))
     file.write_text(description.text)
     moments, kills = random.Random(), 0
-    for _ in range(4):
+    for _ in range(3):
         process = small_studies.start(["run", str(file), "--store", str(killed), "--workers", "2"])
         before = _signs_of_life(killed)
         while process.poll() is None and _signs_of_life(killed) == before:

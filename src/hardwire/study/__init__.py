@@ -41,7 +41,7 @@ def run(
 
 def report(store, folder) -> Path:
     """Writes tables, figures, statistics and theory of a store into `folder`; gives the path of the HTML page."""
-    from hardwire.study.report import write_report
+    from hardwire.study.reporting import write_report
 
     with Store(store) as opened:
         return write_report(opened, Path(folder).expanduser())

@@ -1,7 +1,7 @@
 """`plan`: how many runs, how long and how much memory, from a few real training steps on this machine.
 
-Steps are timed on random data of the right shape, so nothing is downloaded, and in CPU time, so that a busy machine does
-not look slow. Surprising: each method is timed at the smallest depth of its grid and the rest is scaled by depth,
+Steps are timed on random data of the right shape, so nothing is downloaded, and in CPU time, so that a busy machine
+does not look slow. Surprising: each method is timed at the smallest depth of its grid and the rest is scaled by depth,
 because at the paper's width a single step takes long.
 """
 

@@ -31,7 +31,7 @@ CREATE TABLE measurements (      -- what the theory is compared with, measured o
   run TEXT NOT NULL REFERENCES runs(key), quantity TEXT NOT NULL, value REAL,
   PRIMARY KEY (run, quantity)
 ) WITHOUT ROWID;
-CREATE TABLE pixels (            -- how often each raw value, scaled to [0, 1], occurs in a dataset's training split
+CREATE TABLE pixels (            -- how often each raw value, scaled to [0, 1], occurs in a dataset, both splits
   dataset TEXT NOT NULL, value REAL NOT NULL, count INTEGER NOT NULL,
   PRIMARY KEY (dataset, value)
 ) WITHOUT ROWID;

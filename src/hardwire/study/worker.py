@@ -17,6 +17,7 @@ import numpy as np
 import torch
 
 import hardwire as hw
+from hardwire.data.dataset import SPLITS
 from hardwire.errors import HardwireError
 from hardwire.study.description import METHODS, RunConfig
 from hardwire.study.lock import locked
@@ -105,12 +106,13 @@ def load_data(name: str) -> hw.data.Dataset:
 
 
 def pixel_counts(name: str) -> dict[float, int]:
-    """How often each raw value, scaled to [0, 1], occurs in the training split; empty where raw values are unknown."""
+    """How often each raw value, scaled to [0, 1], occurs in both splits; empty where raw values are unknown."""
     from hardwire.data.catalog import ENTRIES
 
     if name not in ENTRIES:
         return {}
-    values, counts = np.unique(load_data(name).raw("train"), return_counts=True)
+    raw = np.concatenate([load_data(name).raw(split) for split in SPLITS])
+    values, counts = np.unique(raw, return_counts=True)
     return dict(zip((values / ENTRIES[name].maximum).tolist(), counts.tolist(), strict=True))
 
 

@@ -142,7 +142,7 @@ def pixel_distribution(pixels: dict[str, dict[float, int]]) -> Table | None:
         rows.append([label, *(_judged(f"{v:.2f}", v, p) for v, p in zip((raw, bits), theirs, strict=True))])
     return table(
         "pixels",
-        f"Pixel value distribution of {name} (% of the training split)",
+        f"Pixel value distribution of {name} (% of both splits)",
         ["Pixel range", f"{name} [0,1]", f"{name}, pixel > 0.5"],
         rows,
         where='table "MNIST pixel value distribution"',

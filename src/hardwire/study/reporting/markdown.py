@@ -2,7 +2,7 @@
 
 from hardwire.study.analysis.table import Entry, Table
 from hardwire.study.figures import Figure
-from hardwire.study.report.content import Report
+from hardwire.study.reporting.content import Report
 
 
 def to_markdown(report: Report) -> str:

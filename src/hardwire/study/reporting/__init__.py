@@ -4,8 +4,8 @@ from importlib import resources
 from pathlib import Path
 
 from hardwire.study.export import csv_bytes
-from hardwire.study.report.content import Report, build
-from hardwire.study.report.markdown import to_markdown
+from hardwire.study.reporting.content import Report, build
+from hardwire.study.reporting.markdown import to_markdown
 from hardwire.study.store import Store
 from hardwire.tensorfile import write_bytes
 
@@ -29,6 +29,6 @@ def to_html(report: Report) -> str:
     """The page; nothing in it is fetched from anywhere."""
     import jinja2
 
-    text = resources.files("hardwire.study.report").joinpath("page.html").read_text()
+    text = resources.files("hardwire.study.reporting").joinpath("page.html").read_text()
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     return environment.from_string(text).render(report=report)
