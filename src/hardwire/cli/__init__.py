@@ -20,7 +20,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,  # `main` decides what is shown
 )
+app.command()(demo.demo)
+app.command()(train.train)
+app.command()(gap.gap)
 app.command()(gates.gates)
+app.add_typer(data.app, name="data")
 app.command()(info.info)
 
 

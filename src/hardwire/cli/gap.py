@@ -30,16 +30,18 @@ def gap(
     data = hw.data.load(dataset or _trained_on(model))
     _check_fit(model, net, data)
     console = report.console()
-    console.print(f"{model}: {net.method}, {sum(net.widths):,} gates, on the {len(data.test):,} test rows of {data.name}")
+    console.print(
+        f"{model}: {net.method}, {sum(net.widths):,} gates, on the {len(data.test):,} test rows of {data.name}"
+    )
     console.print(report.accuracies(hw.measure_gap(net, data.test, batch_size=batch_size)))
     console.print(report.layers(net))
     console.print(_nodes(hw.node_gaps(net, data.test.x[:batch_size])))
 
 
 def _trained_on(model: Path) -> str:
-    from hardwire.models import read_notes
+    from hardwire.models import trained_on
 
-    name = read_notes(model).get("dataset")
+    name = trained_on(model)
     if name is None:
         raise HardwireError(f"{model} does not say what it was trained on; name it: hardwire gap {model} DATASET")
     return name

@@ -33,8 +33,10 @@ def settings(data, net, iterations, batch_size, lr, seed, files: dict) -> Table:
     """What is about to be run, line by line."""
     import torch
 
+    from hardwire import engine as engines
     from hardwire.temperature import CAGE
 
+    engine = engines.choose(net.engine, data.train.x).__name__.rpartition(".")[-1]
     cage = isinstance(net.selector.temperature, CAGE)
     shape = " + ".join(f"{width:,}" for width in net.widths)
     rows = {
@@ -42,7 +44,7 @@ def settings(data, net, iterations, batch_size, lr, seed, files: dict) -> Table:
         f"inputs, {data.classes} classes",
         "network": f"{shape} gates, {net.method} with {'CAGE' if cage else f'tau {net.tau:g}'}",
         "training": f"{iterations:,} iterations, batch size {batch_size}, Adam at {lr:g}, seed {seed}",
-        "engine": f"{net.engine}, {torch.get_num_threads()} threads",
+        "engine": f"{engine}, {torch.get_num_threads()} threads",
         **files,
     }
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
@@ -60,9 +62,11 @@ def accuracies(gap) -> Table:
     table.add_column("what it is")
     table.add_row("A^M", percent(gap.method), "", "the method's own pass: what training sees")
     table.add_row("A^soft", percent(gap.argmax), points(gap.selection), "one gate a neuron: the selection gap")
-    table.add_row("A^hard", percent(gap.deploy), points(gap.computation), "on hard bits: the computation gap")
+    table.add_row(
+        "A^hard", f"[bold]{percent(gap.deploy)}", points(gap.computation), "on hard bits: the computation gap"
+    )
     table.add_section()
-    table.add_row("deployed", f"[bold]{percent(gap.deploy)}", points(gap.total), "the circuit, and the gap in all")
+    table.add_row("[bold]in all", "", f"[bold]{points(gap.total)}", "from what training sees to what is deployed")
     return table
 
 

@@ -33,7 +33,7 @@ def train(
         bool | None,
         Option(
             "--cage/--no-cage",
-            help="Set the backward temperature by confidence. [default: for the two -st methods, unless --tau is given]",
+            help="Set the backward temperature by confidence. [default: yes for hard-st and gumbel-st without --tau]",
             rich_help_panel=_NETWORK,
         ),
     ] = None,
@@ -72,6 +72,7 @@ def train(
     """
     import hardwire as hw
     from hardwire.cli import report
+    from hardwire.tensorfile import write_bytes
 
     cage = _choose_cage(method, tau, cage)
     report.set_threads(threads)
@@ -105,9 +106,9 @@ def train(
         where = f"the checkpoint is {kept}; the same command continues" if kept.exists() else "there is no checkpoint"
         typer.echo(f"interrupted: {where}", err=True)
         raise typer.Exit(130) from None
-    hw.save(net, out)
+    hw.save(net, out, dataset=dataset)
     if history:
-        told.save(history)
+        write_bytes(history, told.to_json().encode())
     if checkpoint is None:
         kept.unlink(missing_ok=True)
     console.print(report.accuracies(told.final), report.layers(net))
@@ -144,5 +145,11 @@ def _default_name(dataset: str, net, cage: bool) -> str:
 
 def _make_room(path: Path | None) -> None:
     """The folder of a file that will be written, made now: a wrong path should not cost a training run."""
-    if path is not None:
+    if path is None:
+        return
+    try:
         path.parent.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise HardwireError(f"cannot write {path}: {path.parent} is not a folder") from None
+    if path.is_dir():
+        raise HardwireError(f"cannot write {path}: it is a folder; name a file in it")

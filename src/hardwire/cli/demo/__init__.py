@@ -1,8 +1,8 @@
 """`hardwire demo`: the paper's six methods at a low and a high temperature, in about a minute.
 
-Here is the command; `trials` trains, `display` shows, `findings` says what was seen and `figure` draws it. Surprising: the
-closing lines are computed from the numbers of this very run, so they say so when one of the paper's claims did not
-come out.
+Here is the command; `trials` trains, `display` shows, `findings` says what was seen and `figure` draws it. Surprising:
+the closing lines are computed from the numbers of this very run, so they say so when one of the paper's claims did
+not come out.
 """
 
 from pathlib import Path

@@ -49,7 +49,9 @@ class Watch:
 def conclude(console: Console, results: list[Result], files: dict[str, Path]) -> None:
     """The table, what was seen in it, and where the files are."""
     console.print(results_table({result.trial: result.history.records for result in results}))
-    console.print("\n[bold]What this run shows[/]   [green]✓[/] as in the paper   [yellow]≠[/] otherwise at this small size")
+    console.print(
+        "\n[bold]What this run shows[/]   [green]✓[/] as in the paper   [yellow]≠[/] not so at this small size"
+    )
     grid = Table.grid(padding=(0, 1))
     for finding in findings.all_findings(results):
         grid.add_row("[green]✓" if finding.as_in_paper else "[yellow]≠", finding.text)

@@ -48,8 +48,8 @@ def _soft_mix(by) -> Finding:
     seen = peak.selection >= A_GAP
     return Finding(
         seen,
-        f"Soft-Mix at τ={HIGH:g} promised {'up to' if seen else 'at most'} {points(peak.selection)} points more than its "
-        f"circuit kept (iteration {peak.iteration:,}), {points(history.final.selection)} at the end.",
+        f"Soft-Mix at τ={HIGH:g} promised {'up to' if seen else 'at most'} {points(peak.selection)} points more than "
+        f"its circuit kept (iteration {peak.iteration:,}), {points(history.final.selection)} at the end.",
     )
 
 
