@@ -3,5 +3,7 @@
 
 NB_MODULE(_native, m) {
   m.doc() = "C++ side of hardwire";
+  nb::set_leak_warnings(false);  // networks that live until the interpreter ends are no leak
   bind_packing(m);
+  bind_engine(m);
 }

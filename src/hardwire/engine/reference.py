@@ -13,7 +13,7 @@ from hardwire.gates import COEFFICIENTS, THRESHOLD
 from hardwire.noise import gumbel
 
 
-def supports(x) -> bool:
+def supports(x, logits) -> bool:
     return True
 
 
