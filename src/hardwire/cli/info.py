@@ -3,7 +3,6 @@
 
 def info():
     """Versions, engines, cores and the data folder."""
-    import importlib.util
     import os
     import platform
     from importlib.metadata import version
@@ -13,21 +12,21 @@ def info():
     from rich.table import Table
 
     import hardwire
-    from hardwire import engine
     from hardwire.data.store import data_folder
+    from hardwire.engine import ENGINES, native
 
-    native = importlib.util.find_spec("hardwire._native")
+    built = native.available()
     rows = {
         "hardwire": hardwire.__version__,
         "python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
         "torch": torch.__version__,
         "numpy": version("numpy"),
-        "engines": f"{', '.join(engine.ENGINES)} (auto prefers {engine.ENGINES[0]})",
-        "native module": "yes" if native else "no: reinstall with a C++ compiler for speed",
-        "cores": f"{os.cpu_count()}, of which torch uses {torch.get_num_threads()}",
+        "engines": f"{', '.join(ENGINES)}; auto takes {'native' if built else 'reference'}",
+        "native module": f"yes, {native.instruction_set()}" if built else "no: reinstall with a C++ compiler for speed",
+        "cores": f"{os.cpu_count()}, of which {torch.get_num_threads()} are used",
         "data folder": f"{data_folder()} (HARDWIRE_DATA sets another)",
     }
     table = Table(show_header=False, box=None)
     for name, value in rows.items():
         table.add_row(f"[bold]{name}", value)
-    Console().print(table)
+    Console(highlight=False).print(table)

@@ -36,7 +36,7 @@ def settings(data, net, iterations, batch_size, lr, seed, files: dict) -> Table:
     from hardwire import engine as engines
     from hardwire.temperature import CAGE
 
-    engine = engines.choose(net.engine, data.train.x).__name__.rpartition(".")[-1]
+    engine = engines.choose(net.engine, data.train.x, net.layers[0].logits).__name__.rpartition(".")[-1]
     cage = isinstance(net.selector.temperature, CAGE)
     shape = " + ".join(f"{width:,}" for width in net.widths)
     rows = {

@@ -93,7 +93,7 @@ def train(
     kept = checkpoint or out.with_suffix(".checkpoint")
     for path in (out, kept, history):
         _make_room(path)
-    callbacks = [hw.training.TensorBoard(tensorboard)] if tensorboard else []
+    callbacks = [hw.TensorBoard(tensorboard)] if tensorboard else []
 
     console = report.console()
     console.print(report.settings(data, net, iterations, batch_size, lr, seed, {"model": out, "checkpoint": kept}))
