@@ -117,7 +117,7 @@ def test_a_record_holds_what_measuring_gives_and_the_mean_loss_since_the_last():
     assert final.commitment == hw.commitment(net) and final.gate_usage == hw.gate_usage(net).tolist()
     assert final.confidence == pytest.approx((60 * final.commitment[0] + 50 * final.commitment[1]) / 110)
     assert final.tau == pytest.approx(0.7)
-    nodes = hw.node_gaps(net, data.test.x[:100])
+    nodes = hw.node_gaps(net, data.test.x[:32])
     assert final.node_actual == [node.actual_mean for node in nodes]
     assert final.node_bound == [node.bound_mean for node in nodes]
 

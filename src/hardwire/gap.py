@@ -268,9 +268,10 @@ def _node_tallies(model, x) -> list[_Tally]:
             a, b = h[:, layer.wiring[0]], h[:, layer.wiring[1]]
             forward, effective, deployed = _node_weights(layer.logits.double(), module.selector, index)
             others = effective * (1 - deployed)  # summed without the winner: exact where 1 - w would cancel
+            rest = others.sum(-1)
             g = _mix(deployed, a, b)
-            actual = (_mix(others, a, b) - others.sum(-1) * g).abs()
-            bound = others.sum(-1) * torch.maximum(g, 1 - g)  # FALSE and TRUE are among the gates
+            actual = _mix(others - rest.unsqueeze(-1) * deployed, a, b).abs()
+            bound = rest * torch.maximum(g, 1 - g)  # FALSE and TRUE are among the gates
             tallies.append(_Tally.of(actual, bound))
             h = _mix(forward, a, b)
     return tallies

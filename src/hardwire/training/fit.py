@@ -27,7 +27,7 @@ from hardwire.training.interrupt import InterruptGuard
 from hardwire.training.order import BatchOrder
 from hardwire.training.progress import ProgressLine
 
-NODE_ROWS = 100  # rows of the evaluated split on which node gaps are measured; means over so many are steady
+NODE_ROWS = 32  # rows of the evaluated split on which node gaps are measured: over thousands of nodes that is plenty
 
 
 def fit(
@@ -181,6 +181,9 @@ def _check_numbers(iterations, batch_size, evaluate_every, eval_batch_size, chec
 def _check_data(net: nn.Module, *splits) -> None:
     """One row of each split through the net: the width fits, and the labels fit the classes that come out."""
     gap.gate_layers(net)
+    for name, parameter in net.named_parameters():
+        if not torch.isfinite(parameter).all():
+            raise HardwireError(f"{name} holds NaN or infinity before the first step; start from a fresh network")
     for split in splits:
         if len(split.y) == 0:
             raise HardwireError("the dataset is empty; training and evaluation need at least one row each")
