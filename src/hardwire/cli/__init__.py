@@ -4,6 +4,7 @@ Each command is one short module, registered here in one line. Surprising: none 
 that help is instant; and `--debug` is taken out of the arguments before typer sees them, so that it works anywhere.
 """
 
+import os
 import sys
 from typing import Annotated
 
@@ -52,6 +53,8 @@ def hardwire(
 
 def main(arguments: list[str] | None = None) -> None:
     """The entry point: a user's mistake is one line on stderr and exit code 2."""
+    # otherwise torch's threads spin while they wait, on the very cores that the native engine's threads need
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     debug = "--debug" in arguments
     try:

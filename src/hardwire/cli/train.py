@@ -90,7 +90,7 @@ def train(
         engine=engine,
     )
     out = out or Path(_default_name(dataset, net, cage))
-    kept = checkpoint or out.with_suffix(".checkpoint")
+    kept = checkpoint or out.with_name(f"{out.name}.checkpoint")
     for path in (out, kept, history):
         _make_room(path)
     callbacks = [hw.TensorBoard(tensorboard)] if tensorboard else []

@@ -28,6 +28,7 @@ def demo(
     """
     from hardwire.cli import report
     from hardwire.cli.demo import display, figure, findings, trials
+    from hardwire.tensorfile import write_bytes
 
     console = report.console()
     out.mkdir(parents=True, exist_ok=True)
@@ -37,6 +38,6 @@ def demo(
     with display.Watch(console, settings) as watch:
         results = trials.train_all(settings, processes, watch)
     figure.draw(results, files["figure"])
-    trials.save_model(findings.winner(results), files["model"])
+    write_bytes(files["model"], findings.winner(results).model)
     trials.save_numbers(results, files["numbers"])
     display.conclude(console, results, files)

@@ -66,22 +66,23 @@ def _soft_gumbel(by) -> Finding:
 
 def _collapse(by) -> Finding:
     low, high = by["Gumbel-ST", LOW].final, by["Gumbel-ST", HIGH].final
-    failed = low.deploy < high.deploy - A_COLLAPSE
+    failed = low.method < high.method - A_COLLAPSE
     return Finding(
         failed,
         f"Gumbel-ST at τ={LOW:g} {'failed' if failed else 'did not fail'}: {percent(low.method)} % in training and "
-        f"{percent(low.deploy)} % deployed, against {percent(high.deploy)} % deployed at τ={HIGH:g}.",
+        f"{percent(low.deploy)} % deployed, against {percent(high.method)} and {percent(high.deploy)} % at τ={HIGH:g}.",
     )
 
 
 def _rescue(by) -> Finding:
-    low = by["Gumbel-ST", LOW].final.deploy
-    worst, best = sorted(by["Gumbel-ST+CAGE", tau].final.deploy for tau in TAUS)
-    rescued = worst > low + A_COLLAPSE
+    low = by["Gumbel-ST", LOW].final
+    cage = [by["Gumbel-ST+CAGE", tau].final for tau in TAUS]
+    rescued = min(final.method for final in cage) > low.method + A_COLLAPSE
     return Finding(
         rescued,
-        f"CAGE {'rescued' if rescued else 'did not rescue'} it: Gumbel-ST+CAGE deploys {percent(worst)} and "
-        f"{percent(best)} %, {points(worst - low)} points or more against Gumbel-ST at τ={LOW:g}.",
+        f"CAGE {'rescued' if rescued else 'did not rescue'} it: Gumbel-ST+CAGE, which needs no τ, ended two seeds at "
+        f"{' and '.join(percent(final.method) for final in cage)} % in training and "
+        f"{' and '.join(percent(final.deploy) for final in cage)} % deployed.",
     )
 
 

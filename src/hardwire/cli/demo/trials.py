@@ -5,13 +5,14 @@ temperature share one seed, so methods are compared from the same wiring and ini
 temperature have another, or CAGE, which ignores tau, would show the same numbers twice.
 """
 
+import contextlib
 import json
 import multiprocessing
 import os
 import queue
 import signal
+import tempfile
 from collections.abc import Callable
-from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -60,59 +61,89 @@ TRIALS = tuple(Trial(*method, tau) for method, tau in product(METHODS, TAUS))
 
 @dataclass(frozen=True)
 class Result:
-    """A finished run: its network and its History."""
+    """A finished run: its History, and the model file that its network makes."""
 
     trial: Trial
-    net: object
     history: object
+    model: bytes
 
 
 def train_all(settings: Settings, processes: int | None, watch: Callable[[Trial, object], None]) -> list[Result]:
-    """Trains all runs; `watch` is told of every evaluation (run, Record) as it comes."""
+    """Trains all; `watch` is told of every evaluation (trial, Record) as it comes."""
     context = multiprocessing.get_context("spawn")  # the threads of torch do not survive a fork
-    workers = min(processes or os.cpu_count() or 1, len(TRIALS))
-    with context.Manager() as manager, ProcessPoolExecutor(workers, context, _start_worker) as pool:
-        records, stop = manager.Queue(), manager.Event()
-        futures = [pool.submit(_train, trial, settings, records, stop) for trial in TRIALS]
-        try:
-            while not all([_finished(future) for future in futures]):  # a list, so that every failure is seen
-                _pass_on(records, watch)
-            _pass_on(records, watch)
-        except BaseException:  # Ctrl-C, or a run that failed: the others must not go on for their minute
-            stop.set()
-            pool.shutdown(cancel_futures=True)
-            raise
-        return [future.result() for future in futures]
-
-
-def _finished(future: Future) -> bool:
-    return future.done() and future.result() is not None  # result() raises what the run raised
-
-
-def _pass_on(records, watch) -> None:
+    tasks, events = context.Queue(), context.Queue()
+    count = min(processes or os.cpu_count() or 1, len(TRIALS))
+    workers = [context.Process(target=_work, args=(settings, tasks, events), daemon=True) for _ in range(count)]
+    for task in (*TRIALS, *[None] * count):
+        tasks.put(task)
     try:
-        watch(*records.get(timeout=0.1))
-        while not records.empty():
-            watch(*records.get())
-    except queue.Empty:
-        pass
+        with _interrupts_ignored():  # inherited: Ctrl-C is the parent's to answer
+            for worker in workers:
+                worker.start()
+        return _collect(workers, events, watch)
+    finally:
+        for worker in workers:
+            if worker.pid is not None:
+                worker.terminate()
+                worker.join()
 
 
-def _start_worker() -> None:
+def save_numbers(results: list[Result], path: Path) -> None:
+    """All evaluations of all runs as JSON: a list of {method, tau, history}."""
+    from hardwire.tensorfile import write_bytes
+
+    rows = [
+        {"method": result.trial.label, "tau": result.trial.tau, "history": json.loads(result.history.to_json())}
+        for result in results
+    ]
+    write_bytes(path, json.dumps(rows).encode())
+
+
+def _collect(workers, events, watch) -> list[Result]:
+    results = {}
+    while len(results) < len(TRIALS):
+        try:
+            trial, event = events.get(timeout=1)
+        except queue.Empty:
+            if not any(worker.is_alive() for worker in workers):
+                raise HardwireError("a process of the demo was killed, perhaps for memory; try --processes 1") from None
+            continue
+        if isinstance(event, Exception):
+            raise event
+        if isinstance(event, Result):
+            results[trial] = event
+        else:
+            watch(trial, event)
+    return [results[trial] for trial in TRIALS]
+
+
+@contextlib.contextmanager
+def _interrupts_ignored():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _work(settings: Settings, tasks, events) -> None:
+    """What a process does: train what is in `tasks` until a None comes, and tell `events`."""
     import torch
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
     torch.set_num_threads(1)
+    for trial in iter(tasks.get, None):
+        try:
+            events.put((trial, _train(trial, settings, events)))
+        except Exception as error:
+            events.put((trial, error))
 
 
-def _train(trial: Trial, settings: Settings, records, stop) -> Result:
+def _train(trial: Trial, settings: Settings, events) -> Result:
     import hardwire as hw
 
     class Tell(hw.Callback):
         def on_evaluation(self, run, record):
-            records.put((trial, record))
-            if stop.is_set():
-                raise HardwireError("the demo was stopped")
+            events.put((trial, record))
 
     data = hw.data.load(DATASET)
     seed = settings.seed * len(TAUS) + TAUS.index(trial.tau)
@@ -125,7 +156,6 @@ def _train(trial: Trial, settings: Settings, records, stop) -> Result:
         tau=trial.tau,
         cage=trial.cage,
         seed=seed,
-        encoder=data.encoder,
     )
     history = hw.fit(
         net,
@@ -138,22 +168,14 @@ def _train(trial: Trial, settings: Settings, records, stop) -> Result:
         callbacks=[Tell()],
         progress=False,
     )
-    return Result(trial, net, history)
+    return Result(trial, history, _model_file(net))
 
 
-def save_model(result: Result, path: Path) -> None:
-    """The run's network as a model file."""
+def _model_file(net) -> bytes:
+    """As bytes, because tensors sent between processes live only as long as their sender."""
     import hardwire as hw
 
-    hw.save(result.net, path, dataset=DATASET)
-
-
-def save_numbers(results: list[Result], path: Path) -> None:
-    """All evaluations of all runs as JSON: a list of {label, tau, history}."""
-    from hardwire.tensorfile import write_bytes
-
-    rows = [
-        {"method": result.trial.label, "tau": result.trial.tau, "history": json.loads(result.history.to_json())}
-        for result in results
-    ]
-    write_bytes(path, json.dumps(rows).encode())
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.safetensors"
+        hw.save(net, path, dataset=DATASET)
+        return path.read_bytes()
