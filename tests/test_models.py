@@ -195,7 +195,7 @@ def _configure(**changes):
         (_configure(method="softest"), "unknown method"),
         (_configure(temperature={"name": "constant", "tau": -1}), "tau -1"),
         (_configure(dtype="complex64"), "dtype"),
-        (_configure(seed=-1), "negative"),
+        (_configure(seed=-1), "seed -1"),
         (_configure(group_temperature=-1.0), "group temperature"),
         (_configure(surprise=1), "exactly the entries"),
     ],

@@ -48,11 +48,11 @@ class Temperature(nn.Module):
         return ", ".join(f"{name}={value:g}" for name, value in self._given().items())
 
     def _apply(self, fn, recurse=True):
-        kept = {name: buffer.clone() for name, buffer in self.named_buffers(recurse=False)}
-        super()._apply(fn, recurse)
-        for name, buffer in kept.items():  # follow the device, not the dtype
-            setattr(self, name, buffer.to(getattr(self, name).device))
-        return self
+        def move(buffer):  # follow the device, not the dtype
+            moved = fn(buffer)
+            return moved if moved.dtype == buffer.dtype else buffer.to(moved.device)
+
+        return super()._apply(move, recurse)
 
 
 class Constant(Temperature):

@@ -49,7 +49,7 @@ struct Scratch {
 struct Stack::Top {
   const float* gradient;  // [batch][columns]
   std::int64_t batch, columns;
-  float scale;
+  float temperature;
   const std::int32_t* row_of;  // the row of each neuron of the last layer; null without a head
 
   // rows[columns][samples] for `samples` samples from `begin` on; zero past the end of the batch
@@ -58,7 +58,7 @@ struct Stack::Top {
     const std::int64_t count = std::clamp<std::int64_t>(batch - begin, 0, samples);
     if (count < samples) std::memset(rows, 0, sizeof(float) * columns * samples);
     for (std::int64_t s = 0; s < count; ++s)
-      for (std::int64_t c = 0; c < columns; ++c) rows[c * samples + s] = gradient[(begin + s) * columns + c] * scale;
+      for (std::int64_t c = 0; c < columns; ++c) rows[c * samples + s] = gradient[(begin + s) * columns + c] / temperature;
     return rows;
   }
 };
@@ -258,7 +258,7 @@ void Stack::forward(const Choice& choice, const Samples& samples, const Head& he
     }
     const std::int64_t begin = tile * size, count = std::min<std::int64_t>(size, samples.batch - begin);
     for (std::int64_t s = 0; s < count; ++s)
-      for (std::int64_t c = 0; c < columns; ++c) out[(begin + s) * columns + c] = counts[c * size + s] * head.scale;
+      for (std::int64_t c = 0; c < columns; ++c) out[(begin + s) * columns + c] = counts[c * size + s] / head.temperature;
   });
 }
 
@@ -272,7 +272,7 @@ void Stack::backward(const Choice& choice, const Samples& samples, const Head& h
     row_of.resize(outputs());
     for (std::int64_t j = 0; j < outputs(); ++j) row_of[j] = static_cast<std::int32_t>(j / (outputs() / head.classes));
   }
-  const Top top = {out_gradient, samples.batch, head.classes ? head.classes : outputs(), head.scale,
+  const Top top = {out_gradient, samples.batch, head.classes ? head.classes : outputs(), head.temperature,
                    head.classes ? row_of.data() : nullptr};
   const bool bits = packed(choice, samples);
   const std::int64_t tiles = tile_count(samples.batch, bits ? kWordSamples : kLanes);

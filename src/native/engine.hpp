@@ -29,10 +29,10 @@ struct Samples {
   const float* floats;
 };
 
-// What follows the last layer: sums of `classes` equal groups times `scale`, or with classes == 0 nothing.
+// What follows the last layer: sums of `classes` equal groups over `temperature`, or with classes == 0 nothing.
 struct Head {
   std::int64_t classes;
-  float scale;
+  float temperature;
 };
 
 class Buffer;
