@@ -4,6 +4,7 @@ Surprising: a run always keeps a checkpoint beside its model until it is done, s
 the same command is given again. The model's default name carries what tells runs apart, so they do not meet.
 """
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -17,8 +18,10 @@ _NETWORK, _TRAINING, _FILES, _MACHINE = "Network", "Training", "Files", "Machine
 
 def train(
     dataset: Annotated[str, typer.Argument(help="A dataset by name (see: hardwire data list) or an .npz file.")],
-    width: Annotated[int | None, Option(help="Gates in each layer. [default: 2000]", rich_help_panel=_NETWORK)] = None,
-    depth: Annotated[int | None, Option(help="Layers. [default: 2]", rich_help_panel=_NETWORK)] = None,
+    width: Annotated[
+        int | None, Option(min=1, help="Gates in each layer. [default: 2000]", rich_help_panel=_NETWORK)
+    ] = None,
+    depth: Annotated[int | None, Option(min=1, max=1000, help="Layers. [default: 2]", rich_help_panel=_NETWORK)] = None,
     widths: Annotated[
         str | None, Option(help="Instead: gates of each layer, such as 4000,2000.", rich_help_panel=_NETWORK)
     ] = None,
@@ -37,12 +40,12 @@ def train(
             rich_help_panel=_NETWORK,
         ),
     ] = None,
-    iterations: Annotated[int, Option(help="Training steps.", rich_help_panel=_TRAINING)] = 2000,
-    batch_size: Annotated[int, Option(help="Rows in each step.", rich_help_panel=_TRAINING)] = 128,
+    iterations: Annotated[int, Option(min=1, help="Training steps.", rich_help_panel=_TRAINING)] = 2000,
+    batch_size: Annotated[int, Option(min=1, help="Rows in each step.", rich_help_panel=_TRAINING)] = 128,
     lr: Annotated[float, Option(help="Adam's learning rate.", rich_help_panel=_TRAINING)] = 0.01,
-    evaluate_every: Annotated[int, Option(help="Steps between evaluations.", rich_help_panel=_TRAINING)] = 200,
+    evaluate_every: Annotated[int, Option(min=1, help="Steps between evaluations.", rich_help_panel=_TRAINING)] = 200,
     seed: Annotated[
-        int, Option(help="Of wiring, initial logits, noise and batch order.", rich_help_panel=_TRAINING)
+        int, Option(min=0, help="Of wiring, initial logits, noise and batch order.", rich_help_panel=_TRAINING)
     ] = 0,
     out: Annotated[
         Path | None, Option(help="The model file. [default: a name made of the settings]", rich_help_panel=_FILES)
@@ -78,10 +81,12 @@ def train(
     report.set_threads(threads)
     hw.engine.check_engine(engine)
     data = hw.data.load(dataset)
+    sizes = _widths(width, depth, widths, data.classes)
+    _check_memory(sizes, batch_size, data.inputs)
     net = hw.LogicNetwork(
         data.inputs,
         data.classes,
-        **_shape(width, depth, widths, data.classes),
+        widths=sizes,
         method=method,
         tau=1.0 if tau is None else tau,
         cage=cage,
@@ -90,7 +95,7 @@ def train(
         engine=engine,
     )
     out = out or Path(_default_name(dataset, net, cage))
-    kept = checkpoint or out.with_name(f"{out.name}.checkpoint")
+    kept = checkpoint or Path(f"{out}.checkpoint")
     for path in (out, kept, history):
         _make_room(path)
     callbacks = [hw.TensorBoard(tensorboard)] if tensorboard else []
@@ -124,16 +129,29 @@ def _choose_cage(method: str, tau: float | None, cage: bool | None) -> bool:
     return get_method(method).hard and tau is None if cage is None else cage
 
 
-def _shape(width: int | None, depth: int | None, widths: str | None, classes: int) -> dict:
-    """The arguments of LogicNetwork that say how large it is."""
+def _widths(width: int | None, depth: int | None, widths: str | None, classes: int) -> list[int]:
+    """The gates of each layer; by default 2 layers of 2000, or of the next number that splits into the classes."""
     if widths is None:
-        # 2000, or the next number that splits into the classes
-        return {"width": -(-2000 // classes) * classes if width is None else width, "depth": depth or 2}
+        width = -(-2000 // classes) * classes if width is None else width
+        return [width] * (2 if depth is None else depth)
+    if width is not None or depth is not None:
+        raise HardwireError("give either --width and --depth, or --widths, not both")
     try:
-        numbers = [int(number) for number in widths.split(",")]
+        return [int(number) for number in widths.split(",")]
     except ValueError:
         raise HardwireError(f"--widths {widths!r} is not a list of whole numbers such as 4000,2000") from None
-    return {"widths": numbers, "width": width, "depth": depth}
+
+
+def _check_memory(widths: list[int], batch_size: int, inputs: int) -> None:
+    """Refuses what the machine cannot hold: asking for it would take the whole machine down, not only this program."""
+    logits = 16 * 4 * 4  # bytes a gate: 16 logits, their gradient and Adam's two averages
+    needed = sum(widths) * logits + batch_size * (inputs + max(widths)) // 8
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > there:
+        raise HardwireError(
+            f"{sum(widths):,} gates at batch size {batch_size:,} need about {needed / 1e9:,.0f} GB of memory and this "
+            f"machine has {there / 1e9:,.0f}; use a smaller --width, --depth or --batch-size"
+        )
 
 
 def _default_name(dataset: str, net, cage: bool) -> str:
