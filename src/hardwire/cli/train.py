@@ -144,6 +144,8 @@ def _widths(width: int | None, depth: int | None, widths: str | None, classes: i
 
 def _check_memory(widths: list[int], batch_size: int, inputs: int) -> None:
     """Refuses what the machine cannot hold: asking for it would take the whole machine down, not only this program."""
+    if not hasattr(os, "sysconf"):  # Windows does not tell
+        return
     logits = 16 * 4 * 4  # bytes a gate: 16 logits, their gradient and Adam's two averages
     needed = sum(widths) * logits + batch_size * (inputs + max(widths)) // 8
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
