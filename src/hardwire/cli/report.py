@@ -3,6 +3,10 @@
 Accuracies are per cent and gaps are percentage points, always of the test set.
 """
 
+import shutil
+import sys
+from pathlib import Path
+
 from rich.console import Console
 from rich.table import Table
 
@@ -20,6 +24,14 @@ def percent(accuracy: float) -> str:
 def points(gap: float) -> str:
     """A gap in percentage points, with its sign; zero has none."""
     return f"{100 * gap:+.1f}" if gap else "0"
+
+
+def program() -> str:
+    """How to call hardwire from this folder: by its name where the shell finds it, else by its path."""
+    script = Path(sys.executable).with_name("hardwire")
+    if shutil.which("hardwire") or not script.exists():
+        return "hardwire"
+    return str(script.relative_to(Path.cwd()) if script.is_relative_to(Path.cwd()) else script)
 
 
 def set_threads(threads: int | None) -> None:

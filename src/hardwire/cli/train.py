@@ -117,7 +117,7 @@ def train(
     if checkpoint is None:
         kept.unlink(missing_ok=True)
     console.print(report.accuracies(told.final), report.layers(net))
-    console.print(f"saved [bold]{out}[/bold]; next: [bold]hardwire gap {out}[/bold]", soft_wrap=True, highlight=False)
+    console.print(f"saved [bold]{out}[/]; next: [bold]{report.program()} gap {out}[/]", soft_wrap=True)
 
 
 def _choose_cage(method: str, tau: float | None, cage: bool | None) -> bool:

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from hardwire.cli.demo import findings
 from hardwire.cli.demo.trials import TAUS, TRIALS, Result, Settings, Trial
-from hardwire.cli.report import percent, points
+from hardwire.cli.report import percent, points, program
 
 
 def introduce(console: Console, settings: Settings) -> None:
@@ -62,7 +62,7 @@ def conclude(console: Console, results: list[Result], files: dict[str, Path]) ->
     )
     for what, path in files.items():
         console.print(f"{what:9} {path}", soft_wrap=True)
-    console.print(f"next      [bold]hardwire gap {files['model']}[/]", soft_wrap=True)
+    console.print(f"next      [bold]{program()} gap {files['model']}[/]", soft_wrap=True)
 
 
 def results_table(records: dict[Trial, list], iterations: int | None = None) -> Table:
