@@ -1,8 +1,8 @@
 """The twelve trainings of the demo, several at a time, each in a process of its own with one thread.
 
-Two small runs side by side finish sooner than one after the other with two threads each. Surprising: runs of the same
-temperature share one seed, so methods are compared from the same wiring and initial logits; those of the other
-temperature have another, or CAGE, which ignores tau, would show the same numbers twice.
+A run this small gains nothing from a second thread (measured: a step takes longer with two), so the cores are shared
+out by run. Surprising: runs of the same temperature share one seed, so methods are compared from the same wiring and
+initial logits; those of the other have another, or CAGE, which ignores tau, would show the same numbers twice.
 """
 
 import contextlib
