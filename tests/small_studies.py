@@ -57,9 +57,9 @@ def _toml(value) -> str:
 
 def start(arguments: list[str], folder=None) -> subprocess.Popen:
     """`hardwire study ARGUMENTS` as a process of its own, in this folder."""
-    code = "from hardwire.cli.study import app; app()"
+    code = "from hardwire.cli import main; main()"
     return subprocess.Popen(
-        [sys.executable, "-c", code, *arguments],
+        [sys.executable, "-c", code, "study", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

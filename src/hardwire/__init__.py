@@ -43,6 +43,7 @@ _ROOMS = (
     "noise",
     "packing",
     "selection",
+    "study",
     "temperature",
     "tensorfile",
     "training",
