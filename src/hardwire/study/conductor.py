@@ -66,6 +66,8 @@ def conduct(
         elif status == "failed" and not retry_failed:
             standing.failed += 1
         else:
+            if status == "failed":
+                discard(store.work, key)  # its checkpoint may be what is wrong with it
             todo.append((key, config))
             standing.work_left += effort(config)
     _Conductor(store, engine, code, standing, watcher or Watcher()).play(todo)

@@ -79,7 +79,7 @@ def duration(seconds: float) -> str:
 def _running_table(standing: Standing) -> Table:
     table = Table("running", "iteration", "deployed", box=None, pad_edge=False)
     for config, progress in list(standing.running.values())[:8]:
-        reached = f"{progress.iteration:,} of {config.iterations:,}" if progress else "starting"
+        reached = f"{progress.iteration:,} of {config.iterations:,}" if progress else "under way"
         table.add_row(str(config), reached, f"{progress.deploy:.2%}" if progress else "")
     return table
 

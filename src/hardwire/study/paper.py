@@ -111,7 +111,6 @@ COMMITMENT = {  # section "Gate Commitment Explains Hedging", range over layers,
 }
 CAGE_START_TAU, CAGE_START_CONFIDENCE = "~2.4", "~0.25"  # section "CAGE Eliminates Temperature Sensitivity"
 CAGE_END = {"hard-st+cage": ("~0.7", "~0.9"), "gumbel-st+cage": ("~0.8", "~0.85")}  # tau, confidence at the end
-XOR_USAGE = {"hard-st": "~11"}  # XOR and XNOR each, percent, figure "Gate usage distribution"
 
 COMPUTATION_GAP = {  # table "Computation gap for representative gates under different input distributions", percent
     "binary": {"unary": "0", "and/or": "0", "xor": "0"},

@@ -13,6 +13,7 @@ from hardwire.errors import HardwireError
 from hardwire.study.description import RunConfig
 from hardwire.study.engines import Event, Failed, Finished, Lost, NoRoom
 from hardwire.study.store import whoami
+from hardwire.study.version import code_version
 from hardwire.study.worker import DiskFull, describe_error, discard, execute
 
 
@@ -44,7 +45,7 @@ class RayEngine:
 
     def submit(self, key: str, config: RunConfig) -> None:
         self._work.mkdir(parents=True, exist_ok=True)
-        self._running[self._task.remote(key, config, str(self._work.resolve()))] = key
+        self._running[self._task.remote(key, config, str(self._work.resolve()), code_version())] = key
 
     def events(self, timeout: float) -> list[Event]:
         if not self._running:
@@ -79,8 +80,10 @@ class RayEngine:
             return Lost(key, f"{type(error).__name__}: {str(error).strip().splitlines()[0]}")
 
 
-def _attempt(key: str, config: RunConfig, work: str) -> Event:
-    """One run, on whatever node."""
+def _attempt(key: str, config: RunConfig, work: str, code: str) -> Event:
+    """One run, on whatever node. code: the version that the store will name as its maker."""
+    if code_version() != code:
+        return Failed(key, f"the node has hardwire {code_version()}, the study {code}; install the same", whoami())
     folder, own = Path(work), False
     if not folder.is_dir():
         folder, own = Path(tempfile.gettempdir()) / f"hardwire-{folder.name}", True

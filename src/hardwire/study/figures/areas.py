@@ -1,12 +1,12 @@
 """Figures of areas: the gap heatmap over depth and tau, and gate usage."""
 
+import math
 import statistics
 
 from hardwire.gates import GATE_NAMES
 from hardwire.study.analysis.groups import Group
 from hardwire.study.analysis.tables import method_name, tau_name
-from hardwire.study.figures.curves import figure_of
-from hardwire.study.figures.style import COLOURS, Figure, draw, legend_below, panels
+from hardwire.study.figures.style import COLOURS, Figure, draw, figure_of, legend_below, panels
 
 
 def gap_heatmap(group: Group) -> Figure:
@@ -29,23 +29,22 @@ def gap_heatmap(group: Group) -> Figure:
             axis.grid(False)
         drawing.colorbar(mesh, ax=axes, label="final gap (points)", shrink=0.8)
 
-    rows = [
-        [method_name(method), depth, f"{tau:g}", f"{cells[method, depth, tau]:.2f}"]
-        for method, depth, tau in sorted(cells, key=lambda key: (group.methods.index(key[0]), *key[1:]))
-    ]
-    panel_rows = (len(group.methods) + 1) // 2
-    drawn = draw(paint, 7.2, panel_rows * (1.1 + 0.35 * len(group.depths)) + 0.3)
-    caption = (
-        "A^M - A^hard at the end, mean over seeds. Blue: deployment outperforms training (training failure). In the "
-        "paper Hard-ST and CAGE are uniformly near zero and Gumbel-ST is at -40 to -60 for τ ≤ 0.1."
-    )
-    columns = ["Method", "Layers", "τ", "Final gap (points)"]
+    keys = sorted(cells, key=lambda key: (group.methods.index(key[0]), *key[1:]))
+    height = math.ceil(len(group.methods) / 2) * (1.1 + 0.35 * len(group.depths)) + 0.3
     return figure_of(
-        group, "heatmap", "Gap over depth and τ", caption, 'figure "Gap heatmaps on MNIST"', drawn, columns, rows
+        group,
+        "heatmap",
+        "Gap over depth and τ",
+        where='figure "Gap heatmaps on MNIST"',
+        caption="A^M - A^hard at the end, mean over seeds. Blue: deployment outperforms training (training failure). "
+        "In the paper Hard-ST and CAGE are uniformly near zero and Gumbel-ST is at -40 to -60 for τ ≤ 0.1.",
+        drawn=draw(paint, 7.2, height),
+        columns=["Method", "Layers", "τ", "Final gap (points)"],
+        rows=[[method_name(key[0]), key[1], f"{key[2]:g}", f"{cells[key]:.2f}"] for key in keys],
     )
 
 
-def gate_usage(group: Group) -> Figure | None:
+def gate_usage(group: Group) -> Figure:
     """Shares of the 16 gates over all neurons of the trained networks."""
     depth, tau = group.main_depth, group.main_tau
     shares = {}
@@ -65,16 +64,18 @@ def gate_usage(group: Group) -> Figure | None:
         axis.axhline(100 / 16, color="#888888", linewidth=1, linestyle=":")
         legend_below(drawing, axis)
 
-    rows = [
-        [method_name(method), gate, f"{value:.2f}"]
-        for method, values in shares.items()
-        for gate, value in zip(GATE_NAMES, values, strict=True)
-    ]
-    caption = (
-        "Deployed gates over all layers and seeds; dotted: 1/16. In the paper Hard-ST uses XOR and XNOR for ~11% of "
-        "its neurons each, the other methods for 6 to 8%."
+    return figure_of(
+        group,
+        "gate-usage",
+        f"Gate usage, L={depth}, {tau_name(tau)}",
+        where='figure "Gate usage distribution"',
+        caption="Deployed gates over all layers and seeds; dotted: 1/16. In the paper Hard-ST uses XOR and XNOR for "
+        "~11% of its neurons each, the other methods for 6 to 8%.",
+        drawn=draw(paint, 7.2, 4.4),
+        columns=["Method", "Gate", "Share (%)"],
+        rows=[
+            [method_name(method), gate, f"{value:.2f}"]
+            for method, values in shares.items()
+            for gate, value in zip(GATE_NAMES, values, strict=True)
+        ],
     )
-    title = f"Gate usage, L={depth}, {tau_name(tau)}"
-    columns = ["Method", "Gate", "Share (%)"]
-    where = 'figure "Gate usage distribution"'
-    return figure_of(group, "gate-usage", title, caption, where, draw(paint, 7.2, 4.4), columns, rows)

@@ -15,8 +15,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Drawing
 
-from hardwire.study.analysis.table import Table
-from hardwire.study.analysis.tables import method_name
+from hardwire.study.analysis.groups import Group
+from hardwire.study.analysis.table import Table, table
+from hardwire.study.analysis.tables import dataset_name, method_name, scales
 
 INK = "#1b1f24"
 COLOURS = {  # Okabe and Ito's palette, which survives colour blindness
@@ -69,6 +70,13 @@ class Figure:
         body = re.sub(r'(href="#|url\(#)', rf"\g<1>{self.slug}-", body)
         body = re.sub(r'width="[\d.]+pt" height="[\d.]+pt"', f'role="img" aria-label="{self.title}"', body, count=1)
         return body.replace(INK, "currentColor")
+
+
+def figure_of(group: Group, kind: str, title: str, *, where, caption, drawn, columns, rows) -> Figure:
+    """A Figure about a group: drawn is what `draw` gave, columns and rows are its numbers."""
+    slug, title = f"{kind}-{group.name}", f"{title}, {dataset_name(group.dataset)}"
+    data = table(f"{slug}-data", f"{title}: data", columns, rows)
+    return Figure(slug, title, caption, where, *drawn, data, **scales(group))
 
 
 def line_style(method: str) -> dict:
