@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hardwire.study import paper
 from hardwire.study.analysis.groups import Cell, Group
 from hardwire.study.analysis.table import SCALE_RULE, Entry, Table, table
-from hardwire.study.analysis.tables import dataset_name, scales, tau_name
+from hardwire.study.analysis.tables import dataset_name, method_name, scales, tau_name
 
 PRACTICAL = 5.0  # points
 
@@ -153,7 +153,7 @@ def _values(cell: Cell, quantity: str) -> list[float]:
 
 def _sides(group: Group, claim: Claim) -> str:
     (one, low), (other, high) = claim.first, claim.second
-    names = [f"{method} {tau_name(_tau(group, side))}" for method, side in ((one, low), (other, high))]
+    names = [f"{method_name(method)} {tau_name(_tau(group, side))}" for method, side in ((one, low), (other, high))]
     return f"{names[0]} vs {names[1]} ({claim.quantity})"
 
 

@@ -51,6 +51,11 @@ class Table:
         """For each column whether any cell has a figure of the paper's."""
         return [any(row[place].paper for row in self.rows) for place in range(len(self.columns))]
 
+    @property
+    def wordy(self) -> bool:
+        """Whether cells hold sentences, which have to wrap."""
+        return any(len(entry.text) > 32 for row in self.rows for entry in row)
+
     def flat(self) -> tuple[list[str], list[list[str]]]:
         """Columns and rows for CSV: the paper's figures and the verdicts get columns of their own."""
         judged = [any(row[place].verdict for row in self.rows) for place in range(len(self.columns))]

@@ -34,6 +34,8 @@ _SETTINGS = {
     "svg.hashsalt": "hardwire",
     "font.family": "sans-serif",
     "font.size": 10,
+    "figure.facecolor": "none",  # the page shines through
+    "axes.facecolor": "none",
     "text.color": INK,
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
@@ -99,12 +101,7 @@ def draw(paint: Callable[[Drawing], None], width: float, height: float) -> tuple
         FigureCanvasSVG(drawing).print_svg(vector, metadata={"Date": None})
         FigureCanvasAgg(drawing)
         drawing.savefig(pixels, format="png", dpi=120, facecolor="white")
-    return _transparent(vector.getvalue()), pixels.getvalue()
-
-
-def _transparent(svg: str) -> str:
-    """Without the white rectangles behind the drawing and its axes."""
-    return re.sub(r"fill: #ffffff(?=[;\"])", "fill: none", svg)
+    return vector.getvalue(), pixels.getvalue()
 
 
 def panels(drawing: Drawing, count: int, columns: int = 2, **arguments) -> list:
