@@ -4,4 +4,5 @@
 NB_MODULE(_native, m) {
   m.doc() = "C++ side of hardwire";
   bind_packing(m);
+  bind_circuit(m);
 }
