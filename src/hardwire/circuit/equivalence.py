@@ -18,7 +18,7 @@ from hardwire.errors import HardwireError
 from hardwire.packing import unpack, word_count
 
 EXHAUSTIVE_INPUTS = 16
-SAT_GATES = 20_000  # of both circuits together; beyond this the solver takes longer than it is worth waiting
+SAT_GATES = 1_000_000  # of both circuits together; 480,000 take some 6 seconds
 SAT_CONFLICTS = 20_000
 VECTORS = 1 << 16
 CHUNK = 1 << 14
