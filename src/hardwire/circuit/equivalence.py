@@ -61,7 +61,13 @@ def circuits_equal(a: Circuit, b: Circuit, **options) -> Equivalence:
 
 
 def netlists_equal(
-    a: Netlist, b: Netlist, *, vectors: int = VECTORS, seed: int = 0, sat: bool = True, samples: np.ndarray | None = None
+    a: Netlist,
+    b: Netlist,
+    *,
+    vectors: int = VECTORS,
+    seed: int = 0,
+    sat: bool = True,
+    samples: np.ndarray | None = None,
 ) -> Equivalence:
     """vectors: random ones to simulate; sat: ask the solver where it can be asked; samples: words [n, word_count]
     that are simulated as well, such as a test set."""

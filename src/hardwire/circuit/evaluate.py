@@ -75,7 +75,9 @@ def as_rows(circuit: Circuit, images, raw: bool = False) -> np.ndarray:
         raise HardwireError(f"images are a matrix of at least one row, not an array of shape {list(images.shape)}")
     if raw:
         if circuit.encoder is None:
-            raise HardwireError("this circuit has no encoder for raw values; give bits, or build it from a model with one")
+            raise HardwireError(
+                "this circuit has no encoder for raw values; give bits, or build it from a model with one"
+            )
         return circuit.encoder.encode(images)
     if images.dtype == np.uint64 and images.shape[1] == word_count(circuit.inputs):
         check_words(images, circuit.inputs)

@@ -69,7 +69,9 @@ class Builder:
         return place[netlist.outputs].tolist()
 
     def netlist(self, outputs: list[int]) -> Netlist:
-        return Netlist(self.inputs, np.array(self.gates, int), np.array(self.first, int), np.array(self.second, int), outputs)
+        return Netlist(
+            self.inputs, np.array(self.gates, int), np.array(self.first, int), np.array(self.second, int), outputs
+        )
 
 
 def complete(circuit: Circuit, raw: str | None = None) -> Netlist:
@@ -78,7 +80,9 @@ def complete(circuit: Circuit, raw: str | None = None) -> Netlist:
     builder = Builder(raw_width(circuit, raw))
     bits = list(range(builder.inputs)) if raw == "bits" else _encode(builder, circuit.encoder, RAW_BITS[raw])
     outputs = builder.embed(circuit.netlist, bits)
-    sums = [count_ones(builder, outputs[start : start + circuit.group]) for start in range(0, len(outputs), circuit.group)]
+    sums = [
+        count_ones(builder, outputs[start : start + circuit.group]) for start in range(0, len(outputs), circuit.group)
+    ]
     return builder.netlist(argmax(builder, sums))
 
 

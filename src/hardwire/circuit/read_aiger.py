@@ -5,6 +5,7 @@ the file computes the same function some cycles later. Anything else with latche
 """
 
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -114,13 +115,13 @@ def _symbols(lines: list[str], aiger: Aiger) -> None:
 
 
 def _by_name(names: dict[int, str], count: int, stem: str) -> list[int]:
-    """Positions in the order of stem[0], stem[1], ..., or as they are where the names are others."""
-    wanted = {f"{stem}[{k}]": k for k in range(count)}
-    if count == 1:
-        wanted[stem] = 0
-    if len(names) != count or set(names.values()) - set(wanted):
+    """Positions in the order of stem[0], stem[1], ...; others, such as a clock, are left out. As they are, where the
+    file has no such names."""
+    places = {int(name[len(stem) + 1 : -1]): i for i, name in names.items() if re.fullmatch(rf"{stem}\[\d+\]", name)}
+    places |= {0: i for i, name in names.items() if name == stem}  # one bit may go without its number
+    if sorted(places) != list(range(len(places))) or not places:
         return list(range(count))
-    return sorted(range(count), key=lambda position: wanted[names[position]])
+    return [places[k] for k in range(len(places))]
 
 
 def _netlist(aiger: Aiger) -> tuple[Netlist, int]:

@@ -44,7 +44,10 @@ def schedule(netlist: Netlist) -> Schedule:
     slot, operations, slots = _assign(netlist, groups)
     runs = [(netlist.gate[group[0]], len(group)) for group in groups]
     return Schedule(
-        np.array(operations, np.int32).reshape(-1, 3), np.array(runs, np.int32).reshape(-1, 2), slot[netlist.outputs], slots
+        np.array(operations, np.int32).reshape(-1, 3),
+        np.array(runs, np.int32).reshape(-1, 2),
+        slot[netlist.outputs],
+        slots,
     )
 
 

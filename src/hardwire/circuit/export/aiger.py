@@ -15,7 +15,16 @@ from hardwire.circuit.lower import complete
 from hardwire.circuit.netlist import Circuit, Netlist
 
 # gates that are one AND: negate first, negate second, negate the result
-AND_FORMS = {1: (0, 0, 0), 2: (0, 1, 0), 4: (1, 0, 0), 8: (1, 1, 0), 14: (0, 0, 1), 13: (0, 1, 1), 11: (1, 0, 1), 7: (1, 1, 1)}
+AND_FORMS = {
+    1: (0, 0, 0),
+    2: (0, 1, 0),
+    4: (1, 0, 0),
+    8: (1, 1, 0),
+    14: (0, 0, 1),
+    13: (0, 1, 1),
+    11: (1, 0, 1),
+    7: (1, 1, 1),
+}
 
 
 def write_circuit(circuit: Circuit, path: str | os.PathLike, *, raw: str | None = None) -> None:

@@ -1,35 +1,42 @@
 """The gates of a circuit as C functions of limited length, called one after the other on an array of slots.
 
-Compilers are worse than linear in the length of a function, and one of 400,000 gates never finishes. Gates are taken
+Compilers are worse than linear in the length of a function. Gates are taken
 cone by cone (each after what it reads), so that most values live and die inside one function, as local constants that
 the compiler keeps in registers; only values that another function reads have a slot, and slots are used again.
 """
 
-from dataclasses import dataclass
-
-
 from hardwire.circuit import algebra
+from hardwire.circuit.export.c_template import fill, numbers
 from hardwire.circuit.netlist import Netlist
 
 PART = 64  # gates in a function: short enough to compile fast, long enough that calls cost nothing
 
 
-@dataclass(frozen=True)
-class Parts:
-    """functions: C text of each; slots: how many words they share; outputs: the slot of each output. Input i is in
-    slot i at the start."""
+RUN_GATES = """\
+/* Called through a table, so that no compiler inlines them all into one endless function. */
+static void (*const parts[])(uint64_t *) = {
+    @parts@};
 
-    functions: list[str]
-    slots: int
-    outputs: list[int]
+static void run_gates(const uint64_t *bits, uint64_t *v)
+{
+    for (int i = 0; i < @NAME@_INPUTS; ++i)
+        v[i] = bits[i];
+    for (int i = 0; i < @part_count@; ++i)
+        parts[i](v);
+}
+
+"""
 
 
-def split(netlist: Netlist) -> Parts:
+def parts(netlist: Netlist) -> tuple[str, int, list[int]]:
+    """C text with run_gates, the number of slots, and the slot of each output. Input i starts in slot i."""
     order = cone_order(netlist)
-    parts = [order[start : start + PART] for start in range(0, len(order), PART)]
-    slot, slots = _slots(netlist, parts)
-    functions = [_function(netlist, number, part, slot) for number, part in enumerate(parts)]
-    return Parts(functions, slots, [slot[node] for node in netlist.outputs.tolist()])
+    cut = [order[start : start + PART] for start in range(0, len(order), PART)]
+    slot, slots = _slots(netlist, cut)
+    functions = [_function(netlist, number, part, slot) for number, part in enumerate(cut)]
+    names = numbers([f"part_{number}" for number in range(len(cut))] or ["0"])  # wires alone have no part
+    text = "".join(functions) + fill(RUN_GATES, {"parts": names, "part_count": len(cut)})
+    return text, slots, [slot[node] for node in netlist.outputs.tolist()]
 
 
 def _reads(netlist: Netlist) -> list[tuple[int, ...]]:

@@ -1,4 +1,17 @@
-"""The constant text of an exported C file; words between @ signs are filled in by c.py."""
+"""The constant text of an exported C file, and how its words between @ signs are filled in."""
+
+
+def fill(text: str, values: dict) -> str:
+    for key, value in values.items():
+        text = text.replace(f"@{key}@", str(value))
+    return text
+
+
+def numbers(values: list) -> str:
+    """The inside of an initialiser, 16 values a line."""
+    lines = [", ".join(map(str, values[start : start + 16])) for start in range(0, len(values), 16)]
+    return ",\n    ".join(lines)
+
 
 HEADER = """\
 /* A logic gate network as C, written by hardwire. Scores are counts of true outputs; ties go to the lowest class. */
@@ -14,7 +27,7 @@ extern "C" {
 #define @NAME@_INPUTS @inputs@
 #define @NAME@_CLASSES @classes@
 
-/* Up to 64 images as rows of @NAME@_INPUTS bytes (0 is 0, anything else 1) to bits[i], input i of all of them. */
+/* Up to 64 images as rows of @NAME@_INPUTS bytes, 0 or 1, to bits[i], input i of all of them. */
 void @name@_pack64(const uint8_t *rows, int images, uint64_t *bits);
 
 /* 64 images at once: image k is bit k of every word. scores: [64][@NAME@_CLASSES], classes: [64]. */
@@ -45,36 +58,15 @@ SOURCE = """\
 /* Written by hardwire. C99, no allocation; each call keeps its slots on the stack. */
 #include "@header@"
 
+#include <stddef.h>
+#include <string.h>
+
 #define SLOTS @slots@
 #define GROUP @group@
 #define PLANES @planes@
 
 static const int32_t outputs[@NAME@_CLASSES * GROUP] = {
     @outputs@};
-
-"""
-
-GATES = """\
-/* Called through a table, so that no compiler inlines them all into one endless function. */
-static void (*const parts[])(uint64_t *) = {
-    @parts@};
-
-static void run_gates(const uint64_t *bits, uint64_t *v)
-{
-    for (int i = 0; i < @NAME@_INPUTS; ++i)
-        v[i] = bits[i];
-    for (int i = 0; i < @part_count@; ++i)
-        parts[i](v);
-}
-
-"""
-
-NO_GATES = """\
-static void run_gates(const uint64_t *bits, uint64_t *v)
-{
-    for (int i = 0; i < @NAME@_INPUTS; ++i)
-        v[i] = bits[i];
-}
 
 """
 
@@ -147,14 +139,29 @@ void @name@_predict64(const uint64_t *bits, int32_t *classes)
     }
 }
 
+/* Eight images by eight inputs at a time: their bytes, shifted by the image, are the eight words' next bytes. */
 void @name@_pack64(const uint8_t *rows, int images, uint64_t *bits)
 {
-    for (int i = 0; i < @NAME@_INPUTS; ++i) {
-        uint64_t word = 0;
-        for (int image = 0; image < images; ++image)
-            word |= (uint64_t)(rows[image * @NAME@_INPUTS + i] != 0) << image;
-        bits[i] = word;
-    }
+    for (int i = 0; i < @NAME@_INPUTS; ++i)
+        bits[i] = 0;
+    for (int image = 0; image < images; image += 8)
+        for (int i = 0; i < @NAME@_INPUTS; i += 8) {
+            const int width = @NAME@_INPUTS - i < 8 ? @NAME@_INPUTS - i : 8;
+            const uint8_t *row = rows + (size_t)image * @NAME@_INPUTS + i;
+            uint64_t block = 0;
+            uint8_t bytes[8];
+            for (int k = 0; k < 8 && image + k < images; ++k, row += @NAME@_INPUTS) {
+                uint64_t eight = 0;
+                if (width == 8)
+                    memcpy(&eight, row, 8);
+                else
+                    memcpy(&eight, row, (size_t)width);
+                block |= (eight & UINT64_C(0x0101010101010101)) << k;
+            }
+            memcpy(bytes, &block, 8);
+            for (int j = 0; j < width; ++j)
+                bits[i + j] |= (uint64_t)bytes[j] << image;
+        }
 }
 
 /* The class of image 0 alone. */
@@ -260,5 +267,44 @@ int main(int count, char **arguments)
             break;
     }
     return fclose(file) == 0 ? 0 : 2;
+}
+"""
+
+HARNESS = """\
+/* What `hardwire circuit verify` compiles: the exported file, and a program that reads images of a kind (bits, bytes or
+   floats) and writes the class sums of each and the class of the single-image entry, as 32-bit integers. */
+#define main exported_main
+#include "@source@"
+#undef main
+#include <stdio.h>
+
+enum { CLASSES = @classes@ };
+
+static void answer(FILE *file, const uint64_t *bits, int images, const int32_t *classes)
+{
+    int32_t scores[64 * CLASSES];
+    @name@_scores64(bits, scores);
+    for (int i = 0; i < images; ++i) {
+        fwrite(scores + i * CLASSES, sizeof(int32_t), CLASSES, file);
+        fwrite(classes + i, sizeof(int32_t), 1, file);
+    }
+}
+
+int main(int count, char **arguments)
+{
+    static @type@ images[64 * @count@];
+    uint64_t bits[@inputs@];
+    int32_t classes[64] = {0};
+    FILE *in = fopen(arguments[count - 2], "rb"), *out = fopen(arguments[count - 1], "wb");
+    size_t read;
+    if (in == NULL || out == NULL)
+        return 2;
+    while ((read = fread(images, sizeof(@type@) * @count@, 64, in)) > 0) {
+        @name@_@reader@(images, (int)read, bits);
+        for (size_t i = 0; i < read; ++i)
+            classes[i] = @name@_@single@(images + i * @count@);
+        answer(out, bits, (int)read, classes);
+    }
+    return fclose(in) != 0 || fclose(out) != 0;
 }
 """

@@ -36,9 +36,7 @@ class Report:
     proof: Equivalence | None
 
 
-def simplify(
-    circuit: Circuit, *, rewrite: bool = False, check: bool = True, progress=None
-) -> tuple[Circuit, Report]:
+def simplify(circuit: Circuit, *, rewrite: bool = False, check: bool = True, progress=None) -> tuple[Circuit, Report]:
     """The simplified circuit and a report. rewrite: AIG rewriting by aigverse as well; check: prove the result equal;
     progress: called with the name of each step before it runs."""
     netlist = circuit.netlist
