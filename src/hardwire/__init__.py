@@ -20,6 +20,7 @@ _HOME = {  # public name -> the module it lives in
 }
 _ROOMS = (
     "bits",
+    "data",
     "engine",
     "errors",
     "gates",

@@ -115,7 +115,7 @@ class LogicLayer(GateLayer, Selecting):
     def forward(self, x):
         check_input(x, self.inputs)
         plan = self.selector.plan(self.mode, self.training)
-        return engines.choose(self.engine, x).run_layer(x, self.logits, self.wiring, plan)
+        return engines.choose(self.engine, x, self.logits).run_layer(x, self.logits, self.wiring, plan)
 
 
 class GroupSum(nn.Module):

@@ -63,7 +63,7 @@ class LogicNetwork(Selecting):
 
     def forward(self, x) -> torch.Tensor:
         check_input(x, self.inputs)
-        return engines.choose(self.engine, x).run_network(
+        return engines.choose(self.engine, x, self.layers[0].logits).run_network(
             x,
             [layer.logits for layer in self.layers],
             [layer.wiring for layer in self.layers],

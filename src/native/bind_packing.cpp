@@ -19,6 +19,13 @@ void bind_packing(nb::module_& m) {
       },
       nb::arg("x").noconvert(), nb::arg("words").noconvert());
   m.def(
+      "pack_floats",
+      [](Matrix<const float> x, float threshold, Words words) {
+        nb::gil_scoped_release release;
+        return hardwire::pack_floats(x.data(), x.shape(0), x.shape(1), threshold, words.data());
+      },
+      nb::arg("x").noconvert(), nb::arg("threshold"), nb::arg("words").noconvert());
+  m.def(
       "unpack",
       [](ConstWords words, Matrix<std::uint8_t> x) {
         nb::gil_scoped_release release;

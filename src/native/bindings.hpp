@@ -3,6 +3,7 @@
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 
 #include <cstdint>
 
@@ -14,4 +15,5 @@ template <class T>
 using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 void bind_packing(nb::module_& m);
+void bind_engine(nb::module_& m);
 void bind_circuit(nb::module_& m);

@@ -3,6 +3,8 @@
 
 NB_MODULE(_native, m) {
   m.doc() = "C++ side of hardwire";
+  nb::set_leak_warnings(false);  // networks that live until the interpreter ends are no leak
   bind_packing(m);
+  bind_engine(m);
   bind_circuit(m);
 }

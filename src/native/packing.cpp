@@ -67,6 +67,27 @@ void pack(const std::uint8_t* x, std::size_t rows, std::size_t features, std::ui
   }
 }
 
+bool pack_floats(const float* x, std::size_t rows, std::size_t features, float threshold, std::uint64_t* words) {
+  const std::size_t row_words = word_count(features);
+  bool binary = true;
+  for (std::size_t row = 0; row < rows; ++row) {
+    const float* values = x + row * features;
+    for (std::size_t w = 0; w < row_words; ++w) {
+      const std::size_t count = std::min<std::size_t>(64, features - w * 64);
+      std::uint64_t word = 0;
+      bool others = false;
+      for (std::size_t bit = 0; bit < count; ++bit) {
+        const float value = values[w * 64 + bit];
+        word |= std::uint64_t(value > threshold) << bit;
+        others |= value != 0.0f && value != 1.0f;
+      }
+      words[row * row_words + w] = word;
+      binary &= !others;
+    }
+  }
+  return binary;
+}
+
 void unpack(const std::uint64_t* words, std::size_t rows, std::size_t features, std::uint8_t* x) {
   const std::size_t row_words = word_count(features);
   for (std::size_t row = 0; row < rows; ++row)

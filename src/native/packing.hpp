@@ -11,6 +11,9 @@ constexpr std::size_t word_count(std::size_t bits) { return (bits + 63) / 64; }
 // x[rows][features], zero is 0 and anything else 1 -> words[rows][word_count(features)]
 void pack(const std::uint8_t* x, std::size_t rows, std::size_t features, std::uint64_t* words);
 
+// x[rows][features], 1 where it is above the threshold -> words; true if every value was exactly 0 or 1
+bool pack_floats(const float* x, std::size_t rows, std::size_t features, float threshold, std::uint64_t* words);
+
 // words[rows][word_count(features)] -> x[rows][features], each 0 or 1
 void unpack(const std::uint64_t* words, std::size_t rows, std::size_t features, std::uint8_t* x);
 

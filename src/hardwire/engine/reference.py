@@ -13,7 +13,7 @@ from hardwire.gates import COEFFICIENTS, THRESHOLD
 from hardwire.noise import gumbel
 
 
-def supports(x) -> bool:
+def supports(x, logits) -> bool:
     return True
 
 
@@ -80,7 +80,7 @@ class _Bilinear(torch.autograd.Function):
     def forward(h, c, first, second):
         a, b = h.index_select(0, first), h.index_select(0, second)
         c0, c1, c2, c3 = c.unsqueeze(-1).unbind(1)
-        return torch.addcmul(c0 + c1 * a, b, c2 + c3 * a)
+        return torch.addcmul(c2, c3, a).mul_(b).addcmul_(c1, a).add_(c0)
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -91,12 +91,13 @@ class _Bilinear(torch.autograd.Function):
         h, c, first, second = ctx.saved_tensors
         a, b = h.index_select(0, first), h.index_select(0, second)
         _, c1, c2, c3 = c.unsqueeze(-1).unbind(1)
-        da, db = d * a, d * b
+        da, db = a * d, b.mul_(d)
         grad_c = grad_h = None
         if ctx.needs_input_grad[1]:
-            grad_c = torch.stack([d.sum(1), da.sum(1), db.sum(1), torch.linalg.vecdot(da, b)], dim=1)
-        if ctx.needs_input_grad[0]:
+            grad_c = torch.stack([d.sum(1), da.sum(1), db.sum(1), torch.einsum("nb,nb->n", a, db)], dim=1)
+        del a  # a batch of activations is the unit of memory here
+        if ctx.needs_input_grad[0]:  # d * (c1 + c3*b) to the first input, d * (c2 + c3*a) to the second
             grad_h = torch.zeros_like(h)
-            grad_h.index_add_(0, first, c1 * d + c3 * db)
-            grad_h.index_add_(0, second, c2 * d + c3 * da)
+            grad_h.index_add_(0, first, db.mul_(c3).addcmul_(c1, d))
+            grad_h.index_add_(0, second, da.mul_(c3).addcmul_(c2, d))
         return grad_h, grad_c, None, None

@@ -1,0 +1,59 @@
+"""`hardwire data`: what datasets there are, and fetching them ahead of time."""
+
+import typer
+
+app = typer.Typer(help="Datasets: list them, fetch their files.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_datasets():
+    """The datasets by name, and whether their files are in the data folder."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from hardwire.data.catalog import ENTRIES
+    from hardwire.data.store import data_folder
+
+    table = Table(caption=f"data folder: {data_folder()} (HARDWIRE_DATA sets another)")
+    table.add_column("name", no_wrap=True)
+    for header in ("inputs", "classes", "train", "test"):
+        table.add_column(header, justify="right")
+    table.add_column("in the folder")
+    table.add_column("size", justify="right")
+    table.add_column("description")
+    for name, entry in ENTRIES.items():
+        numbers = (entry.inputs, entry.classes, entry.rows["train"], entry.rows["test"])
+        table.add_row(name, *(f"{number:,}" for number in numbers), *_files(entry.collection), entry.description)
+    Console().print(table)
+
+
+@app.command("get")
+def get(
+    name: str = typer.Argument(help="A dataset by name, or all."),
+    repair: bool = typer.Option(False, "--repair", help="Fetch again the files whose checksum is wrong."),
+):
+    """Fetch the files of a dataset where they are missing, and compare their checksums."""
+    from hardwire import data
+    from hardwire.errors import HardwireError
+
+    failures = []
+    for wanted in data.names() if name == "all" else [name]:
+        try:
+            folder = data.fetch(wanted, repair=repair)
+        except HardwireError as error:
+            failures.append(str(error))
+        else:
+            typer.echo(f"{wanted}: {'nothing to fetch' if folder is None else f'verified in {folder}'}")
+    if failures:
+        raise HardwireError("\n".join(dict.fromkeys(failures)))  # names that share files fail alike: said once
+
+
+def _files(collection) -> tuple[str, str]:
+    """The two cells that speak of files: how many are there, and their size."""
+    from hardwire.data.store import present
+
+    if collection is None:
+        return "needs none", ""
+    there, all_files = len(present(collection)), len(collection.files)
+    state = "yes" if there == all_files else f"{there} of {all_files} files" if there else "no"
+    return state, f"{collection.size / 1e6:.0f} MB"

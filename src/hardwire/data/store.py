@@ -1,0 +1,160 @@
+"""The data folder: FILE lies unpacked in FOLDER/DATASET/FILE, and every read compares its SHA-256.
+
+There is no marker that says "verified": hashing CIFAR-10 takes a fraction of a second, and a marker can be wrong.
+Files are fetched into memory, compared, and only then written, so a download that is killed leaves nothing behind.
+"""
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+from hardwire.data.sources import FAILURES, DataFile, Source, SourceError, reason
+from hardwire.errors import HardwireError
+
+
+@dataclass(frozen=True)
+class Collection:
+    """The files that belong together, and the sources that are tried for them, in order.
+
+    name: their folder, and a dataset of the catalogue that reads them, so that messages can say what to fetch.
+    """
+
+    name: str
+    files: tuple[DataFile, ...]
+    sources: tuple[Source, ...]
+
+    @property
+    def folder(self) -> Path:
+        return data_folder() / self.name
+
+    @property
+    def size(self) -> int:
+        return sum(file.size for file in self.files)
+
+
+def data_folder() -> Path:
+    """Where data files live: $HARDWIRE_DATA, or `hardwire` in the user's cache."""
+    if chosen := os.environ.get("HARDWIRE_DATA"):
+        return Path(chosen).expanduser()
+    cache = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (cache if cache.is_absolute() else Path.home() / ".cache") / "hardwire"  # XDG: relative paths are ignored
+
+
+def present(collection: Collection) -> list[DataFile]:
+    """The files that the data folder has with the right size; their content is compared when they are read."""
+    return [file for file in collection.files if _size(collection.folder / file.name) == file.size]
+
+
+def read(collection: Collection, file: DataFile) -> bytes:
+    """The content of a file of the data folder; HardwireError where it is not what the catalogue says."""
+    path = collection.folder / file.name
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise HardwireError(f"cannot read {path}: {error.strerror or error}") from error
+    if fault := _fault(file, content):
+        raise HardwireError(
+            f"{path} is damaged or another file: {fault}; delete it, "
+            f"or replace it with `hardwire data get {collection.name} --repair`"
+        )
+    return content
+
+
+def fetch_missing(collection: Collection) -> None:
+    """Fetches the files that the data folder does not have. Those that it has are compared by `read`."""
+    _fetch(collection, [file for file in collection.files if _size(collection.folder / file.name) is None])
+
+
+def verify(collection: Collection, repair: bool = False) -> None:
+    """Fetches what is missing and compares every file; with `repair`, files that are wrong are fetched again."""
+    fetch_missing(collection)
+    wrong = []
+    for file in collection.files:
+        try:
+            read(collection, file)
+        except HardwireError:
+            if not repair:
+                raise
+            wrong.append(file)
+    _fetch(collection, wrong)
+
+
+def _fetch(collection: Collection, missing: list[DataFile]) -> None:
+    if not missing:
+        return
+    _make_folder(collection.folder)
+    tried = []
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        for source in collection.sources:
+            try:
+                for file, content in source.deliver(missing, progress):
+                    if fault := _fault(file, content):
+                        raise SourceError(f"it sent a wrong {file.name}: {fault}")
+                    _write(collection.folder / file.name, content)
+                    missing = [other for other in missing if other is not file]
+            except FAILURES as error:
+                tried.append(f"{source}: {reason(error)}")
+            else:
+                tried.append(f"{source}: it lacks {', '.join(file.name for file in missing)}")
+            if not missing:
+                return
+    raise _nothing_answered(collection, missing, tried)
+
+
+def _nothing_answered(collection: Collection, missing: list[DataFile], tried: list[str]) -> HardwireError:
+    lines = [
+        f"{collection.name}: no source gave {len(missing)} of its {len(collection.files)} files. Tried:",
+        f"  {collection.folder}: missing or wrong there",
+        *(f"  {line}" for line in tried),
+        f"Try again later, or put these files, unpacked, into {collection.folder} "
+        "(or set HARDWIRE_DATA to a folder that has them):",
+        *(f"  {file.name}  {file.size} bytes  SHA-256 {file.sha256}" for file in missing),
+    ]
+    return HardwireError("\n".join(lines))
+
+
+def _fault(file: DataFile, content: bytes) -> str | None:
+    """What is wrong with the content of a file, or None."""
+    if len(content) < file.size:
+        return f"it is cut off after {len(content)} of {file.size} bytes"
+    if len(content) > file.size:
+        return f"it is longer than {file.size} bytes"
+    found = hashlib.sha256(content).hexdigest()
+    return None if found == file.sha256 else f"its SHA-256 is {found}, not {file.sha256}"
+
+
+def _size(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
+
+
+def _write(path: Path, content: bytes) -> None:
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(content)
+        os.replace(part, path)
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _cannot_write(path: Path, error: OSError) -> HardwireError:
+    return HardwireError(
+        f"cannot write {path}: {error.strerror or error}; set HARDWIRE_DATA to a folder that can be written"
+    )

@@ -1,0 +1,308 @@
+#include "engine.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+
+#include "buffer.hpp"
+#include "packing.hpp"
+#include "threads.hpp"
+
+namespace hardwire {
+
+const Kernels& kernels() {
+  static const Kernels& best = [&]() -> const Kernels& {
+#ifdef HARDWIRE_X86_64
+    const char* wanted = std::getenv("HARDWIRE_ISA");
+    const std::string name = wanted ? wanted : "";
+    const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (avx512 && (name.empty() || name == "avx512")) return kernels_avx512();
+    if (avx2 && name != "baseline") return kernels_avx2();
+#endif
+    return kernels_baseline();
+  }();
+  return best;
+}
+
+namespace {
+
+constexpr std::int64_t kMaxParts = 16;          // of the sums; the most threads that a backward pass can use
+constexpr std::int64_t kSelectionChunk = 1024;  // neurons of a task
+
+std::int64_t tile_count(std::int64_t batch, int samples) { return (batch + samples - 1) / samples; }
+
+std::int64_t part_begin(std::int64_t part, std::int64_t parts, std::int64_t tiles) { return part * tiles / parts; }
+
+}  // namespace
+
+// One worker's memory.
+struct Scratch {
+  Buffer input, ping, pong, pairs, rows, next_rows, top, activations;
+};
+
+// The gradient that comes from above, for a tile at a time: rows of the classes, or of the last layer's neurons.
+struct Stack::Top {
+  const float* gradient;  // [batch][columns]
+  std::int64_t batch, columns;
+  float scale;
+  const std::int32_t* row_of;  // the row of each neuron of the last layer; null without a head
+
+  // rows[columns][samples] for `samples` samples from `begin` on; zero past the end of the batch
+  void fill(std::int64_t begin, int samples, float* rows) const {
+    const std::int64_t count = std::clamp<std::int64_t>(batch - begin, 0, samples);
+    if (count < samples) std::memset(rows, 0, sizeof(float) * columns * samples);
+    for (std::int64_t s = 0; s < count; ++s)
+      for (std::int64_t c = 0; c < columns; ++c) rows[c * samples + s] = gradient[(begin + s) * columns + c] * scale;
+  }
+};
+
+Stack::Stack(std::int64_t inputs, const std::vector<Wiring>& wirings) : inputs_(inputs), sums_(new Buffer) {
+  if (inputs < 1 || wirings.empty()) throw std::invalid_argument("a stack needs an input and a layer");
+  layers_.resize(wirings.size());
+  widest_ = inputs;
+  for (std::size_t l = 0; l < wirings.size(); ++l) {
+    Layer& layer = layers_[l];
+    const std::int64_t n = wirings[l].neurons;
+    layer.first.assign(wirings[l].pairs, wirings[l].pairs + n);
+    layer.second.assign(wirings[l].pairs + n, wirings[l].pairs + 2 * n);
+    layer.offsets.assign(inputs + 1, 0);
+    for (const auto* side : {&layer.first, &layer.second})
+      for (std::int32_t input : *side) {
+        if (input < 0 || input >= inputs) throw std::invalid_argument("the wiring names an input that does not exist");
+        ++layer.offsets[input + 1];
+      }
+    for (std::int64_t i = 0; i < inputs; ++i) layer.offsets[i + 1] += layer.offsets[i];
+    layer.edges.resize(2 * n);
+    std::vector<std::int64_t> place(layer.offsets.begin(), layer.offsets.end() - 1);
+    for (std::int64_t j = 0; j < n; ++j) {
+      layer.edges[place[layer.first[j]]++] = static_cast<std::uint32_t>(2 * j);
+      layer.edges[place[layer.second[j]]++] = static_cast<std::uint32_t>(2 * j + 1);
+    }
+    layer.start = total_;
+    layer.view = {inputs, n, layer.first.data(), layer.second.data(), layer.offsets.data(), layer.edges.data()};
+    total_ += n;
+    inputs = n;
+    widest_ = std::max(widest_, n);
+  }
+}
+
+Stack::~Stack() = default;
+
+SelectionResult Stack::select(const std::vector<const float*>& logits, const SelectionRule& rule, bool want_gates,
+                              bool want_coefficients, int threads, Choice& choice) const {
+  if (want_gates) choice.gates.resize(total_);
+  if (want_coefficients) choice.coefficients.resize(4 * total_);
+  struct Chunk {
+    std::int64_t layer, begin, end;
+  };
+  std::vector<Chunk> chunks;
+  for (std::int64_t l = 0; l < layers(); ++l)
+    for (std::int64_t begin = 0; begin < neurons(l); begin += kSelectionChunk)
+      chunks.push_back({l, begin, std::min(begin + kSelectionChunk, neurons(l))});
+  std::vector<SelectionResult> results(chunks.size());
+  parallel_for(threads, chunks.size(), [&](std::int64_t task, int) {
+    const Chunk& chunk = chunks[task];
+    SelectionRule layer_rule = rule;
+    layer_rule.place |= static_cast<std::uint32_t>(chunk.layer);
+    const std::int64_t start = layers_[chunk.layer].start;
+    results[task] = kernels().select(logits[chunk.layer], chunk.begin, chunk.end, layer_rule,
+                                     want_gates ? choice.gates.data() + start : nullptr,
+                                     want_coefficients ? choice.coefficients.data() + 4 * start : nullptr);
+  });
+  SelectionResult all = {0.0, true};
+  for (const SelectionResult& result : results) {
+    all.confidence += result.confidence;
+    all.finite &= result.finite;
+  }
+  all.confidence /= static_cast<double>(total_);
+  return all;
+}
+
+// Rows as long as two layers' worth of them stay in the second-level cache, between one vector and four.
+int Stack::vectors_a_row() const {
+  static const int wanted = std::getenv("HARDWIRE_VECTORS") ? std::atoi(std::getenv("HARDWIRE_VECTORS")) : 0;
+  if (wanted) return wanted;
+  return 2;
+}
+
+Scratch& Stack::scratch(int worker) const { return *scratch_[worker]; }
+
+// Words of the input, feature-major, for the 64 samples of a tile; then the layers. `keep`: keep all input pairs.
+void Stack::bits_forward(const Choice& choice, const Samples& samples, std::int64_t tile, bool keep,
+                         Scratch& scratch) const {
+  const std::int64_t begin = tile * kWordSamples, count = std::min<std::int64_t>(kWordSamples, samples.batch - begin);
+  std::uint64_t* in = scratch.input.get<std::uint64_t>(inputs_);
+  transpose(samples.words + begin * word_count(inputs_), count, inputs_, in);
+  std::uint64_t* out = scratch.ping.get<std::uint64_t>(widest_);
+  std::uint64_t* spare = scratch.pong.get<std::uint64_t>(widest_);
+  std::uint64_t* pairs = keep ? scratch.pairs.get<std::uint64_t>(2 * total_) : nullptr;
+  for (const Layer& layer : layers_) {
+    kernels().forward_bits(layer.view, choice.gates.data() + layer.start, in, out,
+                           keep ? pairs + 2 * layer.start : nullptr);
+    in = out;
+    std::swap(out, spare);
+  }
+  // the last layer's words are now in `spare`: leave them where the caller looks
+  if (in != scratch.ping.get<std::uint64_t>(widest_))
+    std::memcpy(scratch.ping.get<std::uint64_t>(widest_), in, outputs() * sizeof(std::uint64_t));
+}
+
+void Stack::bits_backward(const Choice& choice, const Samples& samples, const Top& top, std::int64_t tile,
+                          Scratch& scratch, float* sums, float* in_gradient) const {
+  const int vectors = vectors_a_row(), width = vectors * kLanes;
+  bits_forward(choice, samples, tile, true, scratch);
+  const std::uint64_t* pairs = scratch.pairs.get<std::uint64_t>(2 * total_);
+  float* buffers[2] = {scratch.rows.get<float>(widest_ * width), scratch.next_rows.get<float>(widest_ * width)};
+  for (int shift = 0; shift < kWordSamples; shift += width) {
+    const std::int64_t begin = tile * kWordSamples + shift;
+    if (begin >= samples.batch) break;
+    const float* rows = scratch.top.get<float>(top.columns * width);
+    top.fill(begin, width, scratch.top.get<float>(top.columns * width));
+    const std::int32_t* row_of = top.row_of;
+    kernels().top_sums_bits(vectors, outputs(), pairs + 2 * layers_.back().start, shift, rows, row_of,
+                            sums + 4 * layers_.back().start);
+    for (std::int64_t l = layers() - 1; l > 0; --l) {
+      const Layer &layer = layers_[l], &below = layers_[l - 1];
+      float* in_rows = l > 1 || in_gradient ? buffers[l & 1] : nullptr;
+      kernels().backward_bits_sums(vectors, layer.view, choice.gates.data() + layer.start, pairs + 2 * layer.start,
+                                   shift, rows, row_of, in_rows, pairs + 2 * below.start, sums + 4 * below.start);
+      rows = in_rows;
+      row_of = nullptr;
+    }
+    if (!in_gradient) continue;
+    float* in_rows = buffers[0];
+    kernels().backward_bits(vectors, layers_[0].view, choice.gates.data(), pairs, shift, rows, row_of, in_rows);
+    const std::int64_t count = std::min<std::int64_t>(width, samples.batch - begin);
+    for (std::int64_t s = 0; s < count; ++s)
+      for (std::int64_t i = 0; i < inputs_; ++i) in_gradient[(begin + s) * inputs_ + i] = in_rows[i * width + s];
+  }
+}
+
+// Activations[inputs + all neurons][16] with `keep`, else only the last layer's, at the start.
+void Stack::floats_forward(const Choice& choice, const Samples& samples, std::int64_t tile, bool keep,
+                           Scratch& scratch) const {
+  const std::int64_t begin = tile * kLanes, count = std::min<std::int64_t>(kLanes, samples.batch - begin);
+  float* in = scratch.input.get<float>(inputs_ * kLanes);
+  if (count < kLanes) std::memset(in, 0, inputs_ * kLanes * sizeof(float));
+  for (std::int64_t s = 0; s < count; ++s) {
+    if (samples.floats) {
+      const float* x = samples.floats + (begin + s) * inputs_;
+      for (std::int64_t i = 0; i < inputs_; ++i) in[i * kLanes + s] = x[i];
+    } else {
+      const std::uint64_t* x = samples.words + (begin + s) * word_count(inputs_);
+      for (std::int64_t i = 0; i < inputs_; ++i) in[i * kLanes + s] = static_cast<float>((x[i / 64] >> (i % 64)) & 1);
+    }
+  }
+  float* all = scratch.activations.get<float>((keep ? total_ : 2 * widest_) * kLanes);
+  const float* source = in;
+  for (std::int64_t l = 0; l < layers(); ++l) {
+    const std::int64_t place = keep ? layers_[l].start : ((layers() - 1 - l) & 1) * widest_;
+    kernels().forward_floats(layers_[l].view, choice.coefficients.data() + 4 * layers_[l].start, source,
+                             all + place * kLanes);
+    source = all + place * kLanes;
+  }
+}
+
+void Stack::floats_backward(const Choice& choice, const Samples& samples, const Top& top, std::int64_t tile,
+                            Scratch& scratch, float* sums, float* in_gradient) const {
+  floats_forward(choice, samples, tile, true, scratch);
+  const float* input = scratch.input.get<float>(inputs_ * kLanes);
+  const float* all = scratch.activations.get<float>(total_ * kLanes);
+  float* rows = scratch.top.get<float>(top.columns * kLanes);
+  top.fill(tile * kLanes, kLanes, rows);
+  float* buffers[2] = {scratch.rows.get<float>(2 * widest_ * kLanes), scratch.next_rows.get<float>(2 * widest_ * kLanes)};
+  for (std::int64_t l = layers() - 1; l >= 0; --l) {
+    const Layer& layer = layers_[l];
+    const bool last = l + 1 == layers();
+    kernels().backward_floats(layer.view, choice.coefficients.data() + 4 * layer.start,
+                              l ? all + layers_[l - 1].start * kLanes : input, last ? nullptr : &layers_[l + 1].view,
+                              last ? nullptr : buffers[(l + 1) & 1], rows, top.row_of,
+                              l || in_gradient ? buffers[l & 1] : nullptr, sums + 4 * layer.start);
+  }
+  if (!in_gradient) return;
+  float* in_rows = buffers[1];
+  kernels().gather_edges(layers_[0].view, buffers[0], in_rows);
+  const std::int64_t begin = tile * kLanes, count = std::min<std::int64_t>(kLanes, samples.batch - begin);
+  for (std::int64_t s = 0; s < count; ++s)
+    for (std::int64_t i = 0; i < inputs_; ++i) in_gradient[(begin + s) * inputs_ + i] = in_rows[i * kLanes + s];
+}
+
+void Stack::forward(const Choice& choice, const Samples& samples, const Head& head, int threads, float* out) const {
+  std::lock_guard<std::mutex> lock(busy_);
+  while (static_cast<int>(scratch_.size()) < std::max(threads, 1)) scratch_.push_back(std::make_unique<Scratch>());
+  const bool bits = packed(choice, samples);
+  const int size = bits ? kWordSamples : kLanes;
+  const std::int64_t columns = head.classes ? head.classes : outputs();
+  parallel_for(threads, tile_count(samples.batch, size), [&](std::int64_t tile, int worker) {
+    Scratch& space = scratch(worker);
+    float* counts = space.top.get<float>(columns * size);
+    if (bits) {
+      bits_forward(choice, samples, tile, false, space);
+      const std::uint64_t* words = space.ping.get<std::uint64_t>(widest_);
+      if (head.classes)
+        kernels().group_counts(words, outputs(), columns, counts);
+      else
+        for (std::int64_t j = 0; j < columns; ++j)
+          for (int s = 0; s < size; ++s) counts[j * size + s] = static_cast<float>((words[j] >> s) & 1);
+    } else {
+      floats_forward(choice, samples, tile, false, space);
+      const float* last = space.activations.get<float>(2 * widest_ * kLanes);
+      const std::int64_t group = outputs() / columns;
+      std::memset(counts, 0, columns * size * sizeof(float));
+      for (std::int64_t j = 0; j < outputs(); ++j)
+        for (int s = 0; s < kLanes; ++s) counts[j / group * kLanes + s] += last[j * kLanes + s];
+    }
+    const std::int64_t begin = tile * size, count = std::min<std::int64_t>(size, samples.batch - begin);
+    for (std::int64_t s = 0; s < count; ++s)
+      for (std::int64_t c = 0; c < columns; ++c) out[(begin + s) * columns + c] = counts[c * size + s] * head.scale;
+  });
+}
+
+void Stack::backward(const Choice& choice, const Samples& samples, const Head& head, const float* out_gradient,
+                     const std::vector<const float*>& logits, const SelectionRule& rule, int threads,
+                     const std::vector<float*>& logit_gradients, float* in_gradient) const {
+  std::lock_guard<std::mutex> lock(busy_);
+  while (static_cast<int>(scratch_.size()) < std::max(threads, 1)) scratch_.push_back(std::make_unique<Scratch>());
+  std::vector<std::int32_t> row_of;
+  if (head.classes) {
+    row_of.resize(outputs());
+    for (std::int64_t j = 0; j < outputs(); ++j) row_of[j] = static_cast<std::int32_t>(j / (outputs() / head.classes));
+  }
+  const Top top = {out_gradient, samples.batch, head.classes ? head.classes : outputs(), head.scale,
+                   head.classes ? row_of.data() : nullptr};
+  const bool bits = packed(choice, samples);
+  const std::int64_t tiles = tile_count(samples.batch, bits ? kWordSamples : kLanes);
+  const std::int64_t parts = std::min(tiles, kMaxParts), stride = 4 * total_;
+  float* sums = sums_->get<float>(parts * stride);
+  parallel_for(threads, parts, [&](std::int64_t part, int worker) {
+    float* own = sums + part * stride;
+    std::memset(own, 0, stride * sizeof(float));
+    for (std::int64_t tile = part_begin(part, parts, tiles); tile < part_begin(part + 1, parts, tiles); ++tile) {
+      if (bits)
+        bits_backward(choice, samples, top, tile, scratch(worker), own, in_gradient);
+      else
+        floats_backward(choice, samples, top, tile, scratch(worker), own, in_gradient);
+    }
+  });
+  struct Chunk {
+    std::int64_t layer, begin, end;
+  };
+  std::vector<Chunk> chunks;
+  for (std::int64_t l = 0; l < layers(); ++l)
+    for (std::int64_t begin = 0; begin < neurons(l); begin += kSelectionChunk)
+      chunks.push_back({l, begin, std::min(begin + kSelectionChunk, neurons(l))});
+  parallel_for(threads, chunks.size(), [&](std::int64_t task, int) {
+    const Chunk& chunk = chunks[task];
+    SelectionRule layer_rule = rule;
+    layer_rule.place |= static_cast<std::uint32_t>(chunk.layer);
+    kernels().logit_gradient(logits[chunk.layer], chunk.begin, chunk.end, layer_rule,
+                             sums + 4 * layers_[chunk.layer].start, parts, stride, logit_gradients[chunk.layer]);
+  });
+}
+
+}  // namespace hardwire

@@ -1,0 +1,31 @@
+// Compiled once for each instruction set: CMake gives HARDWIRE_ISA (a name) and the compiler's flags.
+#include "kernels.hpp"
+
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
+namespace hardwire {
+namespace HARDWIRE_ISA {
+namespace {
+#include "simd.hpp"
+#include "kernel_selection.hpp"
+#include "kernel_bits.hpp"
+#include "kernel_floats.hpp"
+}  // namespace
+}  // namespace HARDWIRE_ISA
+
+#define HARDWIRE_STRING(x) #x
+#define HARDWIRE_NAME(x) HARDWIRE_STRING(x)
+#define HARDWIRE_JOIN(a, b) a##b
+#define HARDWIRE_TABLE(isa) HARDWIRE_JOIN(kernels_, isa)
+
+const Kernels& HARDWIRE_TABLE(HARDWIRE_ISA)() {
+  using namespace HARDWIRE_ISA;
+  static constexpr Kernels table = {
+      HARDWIRE_NAME(HARDWIRE_ISA), select,        logit_gradient, forward_bits,    group_counts, backward_bits,
+      backward_bits_sums,          top_sums_bits, forward_floats, backward_floats, gather_edges};
+  return table;
+}
+
+}  // namespace hardwire
