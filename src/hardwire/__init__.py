@@ -17,9 +17,11 @@ _HOME = {  # public name -> the module it lives in
     "GroupSum": "layers",
     "selection_mode": "layers",
     "LogicNetwork": "network",
+    "Circuit": "circuit",
 }
 _ROOMS = (
     "bits",
+    "circuit",
     "data",
     "engine",
     "errors",

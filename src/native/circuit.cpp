@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <memory>
-#include <thread>
 
 #include "circuit_tile.hpp"
 #include "packing.hpp"
+#include "threads.hpp"
 
 namespace hardwire {
 
@@ -67,15 +67,11 @@ void run_circuit(const CircuitProgram& program, const CircuitInput& input, const
                  std::size_t lanes, std::size_t threads) {
   const std::size_t tile = lanes * 64, tiles = (input.rows + tile - 1) / tile;
   threads = std::max<std::size_t>(1, std::min(threads, tiles));
-  std::vector<std::thread> others;
-  const auto work = [&](std::size_t thread) {
-    const std::size_t begin = tiles * thread / threads * tile;
-    const std::size_t end = std::min(input.rows, tiles * (thread + 1) / threads * tile);
+  parallel_for(static_cast<int>(threads), static_cast<std::int64_t>(threads), [&](std::int64_t part, int) {
+    const std::size_t begin = tiles * std::size_t(part) / threads * tile;
+    const std::size_t end = std::min(input.rows, tiles * std::size_t(part + 1) / threads * tile);
     Worker(program, input, output, lanes).run(begin, end);
-  };
-  for (std::size_t thread = 1; thread < threads; ++thread) others.emplace_back(work, thread);
-  work(0);
-  for (std::thread& other : others) other.join();
+  });
 }
 
 }  // namespace hardwire

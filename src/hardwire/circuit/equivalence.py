@@ -26,8 +26,8 @@ CHUNK = 1 << 14
 
 @dataclass(frozen=True)
 class Equivalence:
-    """equal: the answer; proof: "exhaustive", "SAT" or "random"; vectors: how many were simulated;
-    counterexample: uint8 [inputs] on which they differ, if they do."""
+    """equal: the answer; proof: "exhaustive", "SAT" or "random", or "samples" for a difference found on the samples
+    given; vectors: how many were simulated; counterexample: uint8 [inputs] on which they differ, if they do."""
 
     equal: bool
     proof: str
@@ -45,11 +45,21 @@ class Equivalence:
     def __str__(self) -> str:
         if not self.equal:
             bits = "".join(map(str, self.counterexample.tolist()))
-            return f"different, first on input bits {bits[:80]}{'…' if len(bits) > 80 else ''} ({self.proof})"
+            return f"different on input bits {bits[:80]}{'…' if len(bits) > 80 else ''}, {self.found}"
         return {
             "exhaustive": f"equal, proven by simulating all {self.vectors:,} inputs",
             "SAT": f"equal, proven by SAT (and {self.vectors:,} random vectors)",
             "random": f"equal on {self.vectors:,} random vectors, which is evidence and not a proof",
+        }[self.proof]
+
+    @property
+    def found(self) -> str:
+        """How a difference was found, in words."""
+        return {
+            "samples": "found on a test image",
+            "exhaustive": "found by simulating all inputs",
+            "SAT": "found by SAT",
+            "random": "found on a random vector",
         }[self.proof]
 
 

@@ -9,8 +9,6 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
 from hardwire.circuit import algebra
 from hardwire.circuit.lower import Builder
 from hardwire.circuit.netlist import Netlist
@@ -118,8 +116,9 @@ def _by_name(names: dict[int, str], count: int, stem: str) -> list[int]:
     """Positions in the order of stem[0], stem[1], ...; others, such as a clock, are left out. As they are, where the
     file has no such names."""
     places = {int(name[len(stem) + 1 : -1]): i for i, name in names.items() if re.fullmatch(rf"{stem}\[\d+\]", name)}
-    places |= {0: i for i, name in names.items() if name == stem}  # one bit may go without its number
-    if sorted(places) != list(range(len(places))) or not places:
+    if not places:  # one bit may go without its number
+        places = dict(enumerate(i for i, name in names.items() if name == stem))
+    if not places or sorted(places) != list(range(len(places))):
         return list(range(count))
     return [places[k] for k in range(len(places))]
 

@@ -72,8 +72,8 @@ def _told(answer: Equivalence, images: int, model, file) -> Verification:
     bits = answer.counterexample[None]
     ones = np.flatnonzero(bits[0]).tolist()
     shown = ", ".join(map(str, ones[:40])) + (", …" if len(ones) > 40 else "")
-    says = f"model says class {int(model(bits)[0])}, file says class {int(file(bits)[0])}; inputs that are 1: {shown or 'none'}"
-    return Verification(False, f"found by {answer.proof} vectors", images, says)
+    says = f"model says class {int(model(bits)[0])}, file says class {int(file(bits)[0])}"
+    return Verification(False, answer.found, images, f"{says}; inputs that are 1: {shown or 'none'}")
 
 
 def _verify_logic(circuit: Circuit, path: Path, images, raw: str | None, sat: bool) -> Verification:

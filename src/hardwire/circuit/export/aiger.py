@@ -8,7 +8,6 @@ how a pipelined Verilog export is compared with the circuit it came from.
 import os
 from pathlib import Path
 
-
 from hardwire.circuit import algebra
 from hardwire.circuit.file import write_whole
 from hardwire.circuit.lower import complete

@@ -43,8 +43,8 @@ def tables(netlist: Netlist) -> tuple[str, int, list[int]]:
         cases.append(f"        case {gate}: for (; g != end; ++g) v[(*g)[0]] = {text}; break;")
     values = {
         "index": "uint16_t" if plan.slots <= 1 << 16 else "uint32_t",
-        "rows": numbers(["{%d, %d, %d}" % tuple(row) for row in plan.operations.tolist()] or ["{0, 0, 0}"]),
-        "runs": numbers(["{%d, %d}" % tuple(row) for row in plan.runs.tolist()] or ["{3, 1}"]),
+        "rows": numbers([f"{{{t}, {a}, {b}}}" for t, a, b in plan.operations.tolist()] or ["{0, 0, 0}"]),
+        "runs": numbers([f"{{{gate}, {count}}}" for gate, count in plan.runs.tolist()] or ["{3, 1}"]),
         "run_count": len(plan.runs),
         "cases": "\n".join(cases),
     }

@@ -23,7 +23,8 @@ module {top}_tb;
       if (i < {count}) x = images[i];
       #5;
       if (i >= {latency} && label !== expected[i - {latency}]) begin
-        if (failed == 0) $display("FAIL image %0d: label %0d, expected %0d", i - {latency}, label, expected[i - {latency}]);
+        if (failed == 0)
+          $display("FAIL image %0d: label %0d, expected %0d", i - {latency}, label, expected[i - {latency}]);
         failed = failed + 1;
       end
       clk = 1; #5; clk = 0;
