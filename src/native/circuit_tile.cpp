@@ -206,13 +206,20 @@ HARDWIRE_INLINE void load_inputs(const std::uint64_t* words, std::size_t rows, s
   }
 }
 
+// One image alone needs no transposing: its bits are the lowest of the slots.
+inline void load_one(const std::uint64_t* words, std::size_t inputs, std::uint64_t* slots) {
+  for (std::size_t i = 0; i < inputs; ++i) slots[i] = words[i / 64] >> (i % 64);
+}
+
 template <class V, int U>
 HARDWIRE_INLINE void tile(const CircuitProgram& program, const std::uint64_t* words, std::size_t rows,
                           std::uint64_t* memory, std::int32_t* scores, std::int64_t* winners) {
   V* slots = reinterpret_cast<V*>(memory);
-  load_inputs<V, U>(words, rows, program.inputs, slots);
+  const bool alone = rows == 1;  // always in a tile of one word
+  if (alone) load_one(words, program.inputs, memory);
+  else load_inputs<V, U>(words, rows, program.inputs, slots);
   run_gates<V, U>(program, slots);
-  if (rows == 1) decide_one(program, memory, scores, winners);
+  if (alone) decide_one(program, memory, scores, winners);
   else decide<V, U>(program, slots, rows, scores, winners);
 }
 

@@ -85,6 +85,12 @@ def c_harness(circuit: Circuit, source: Path, name: str, raw: str) -> str:
     return fill(c_template.HARNESS, values | _reading(circuit, raw))
 
 
+def c_timing(circuit: Circuit, name: str, blocks: int, rounds: int) -> str:
+    """A program that times an exported file of that name on `blocks` times 64 images."""
+    values = {"header": f"{name}.h", "name": name, "inputs": circuit.inputs, "blocks": blocks, "rounds": rounds}
+    return fill(c_template.TIMING, values)
+
+
 def _reading(circuit: Circuit, raw: str) -> dict:
     """How a program reads images of a kind: the type of a value, their number, and the functions that take them."""
     kinds = {

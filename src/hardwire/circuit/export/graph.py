@@ -19,7 +19,7 @@ from hardwire.errors import HardwireError
 from hardwire.gates import GATES
 
 MOST_GATES = 250
-COLUMN, ROW, WIDTH, HEIGHT, MARGIN = 150, 40, 96, 26, 24  # pixels
+COLUMN, ROW, WIDTH, HEIGHT, MARGIN = 175, 40, 118, 26, 24  # pixels
 COLOURS = {
     "input": "#e8eef7",
     "and": "#fde8c9",
@@ -113,16 +113,26 @@ def dot(drawn: list[Box]) -> str:
 
 
 def _places(drawn: list[Box]) -> dict[str, tuple[float, float]]:
-    """The centre of every box: columns by level; rows by the mean row of what a box reads, so that wires run flat."""
+    """The centre of every box: columns by level; rows by the mean row of the neighbours, so that wires run flat."""
     columns: dict[int, list[Box]] = {}
+    readers: dict[str, list[str]] = {}
     for box in drawn:
         columns.setdefault(box.column, []).append(box)
+        for read in box.reads:
+            readers.setdefault(read, []).append(box.key)
     tallest = max(map(len, columns.values()))
-    row: dict[str, float] = {}
+    row = {box.key: 0.0 for box in drawn}
+
+    def settle(column: int, neighbours) -> None:
+        if columns[column][0].kind != "class":  # classes keep their order
+            columns[column].sort(key=lambda box: np.mean([row[key] for key in neighbours(box)] or [0]))
+        spread = tallest / len(columns[column])
+        row.update({box.key: (i + 0.5) * spread for i, box in enumerate(columns[column])})
+
     for column in sorted(columns):
-        order = sorted(columns[column], key=lambda box: np.mean([row[read] for read in box.reads]) if box.reads else 0)
-        spread = tallest / len(order)
-        row.update({box.key: (i + 0.5) * spread for i, box in enumerate(order)})
+        settle(column, lambda box: box.reads)
+    for column in sorted(columns, reverse=True):
+        settle(column, lambda box: readers.get(box.key, ()))
     return {box.key: (MARGIN + WIDTH / 2 + box.column * COLUMN, MARGIN + row[box.key] * ROW) for box in drawn}
 
 
