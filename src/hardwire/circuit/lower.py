@@ -14,6 +14,7 @@ from hardwire.circuit.netlist import Circuit, Netlist
 from hardwire.errors import HardwireError, unknown_name
 from hardwire.packing import Encoder
 
+FIRST_ADDER = 6  # bits that the first level of an adder tree sums: a three-bit sum of six bits is three 6-input LUTs
 RAW_BITS = {"bits": 1, "bytes": 8, "floats": 32}  # what an exported circuit reads: input bits, or raw values
 
 
@@ -127,23 +128,53 @@ def greater_than(builder: Builder, value: list[int], threshold: int) -> int:
 
 
 def count_ones(builder: Builder, bits: list[int]) -> list[int]:
-    """The number of true nodes as nodes, lowest bit first: full adders, the earliest results first."""
+    """The number of true nodes as nodes, lowest bit first: sums of six bits, then a tree of adders of two. The Verilog
+    export adds in the same order, so a solver that compares the two finds every partial sum in both."""
+    width = len(bits).bit_length()
+    numbers = [_sum_bits(builder, bits[start : start + FIRST_ADDER]) for start in range(0, len(bits), FIRST_ADDER)]
+    while len(numbers) > 1:
+        numbers = [_sum(builder, numbers[i : i + 2]) for i in range(0, len(numbers), 2)]
+    while len(numbers[0]) < width:
+        numbers[0].append(builder.constant(False))
+    return numbers[0][:width]  # what lies above is always 0
+
+
+def _sum_bits(builder: Builder, bits: list[int]) -> list[int]:
+    """Full adders, column by column."""
     column, number = deque(bits), []
     while column:
         carries = deque()
         while len(column) > 1:
-            a, b = column.popleft(), column.popleft()
-            half = builder.gate(algebra.XOR, a, b)
-            carry = builder.gate(algebra.AND, a, b)
-            if column:
-                c = column.popleft()
-                carry = builder.gate(algebra.OR, carry, builder.gate(algebra.AND, half, c))
-                half = builder.gate(algebra.XOR, half, c)
-            column.append(half)
+            total, carry = _add(builder, [column.popleft() for _ in range(min(3, len(column)))])
+            column.append(total)
             carries.append(carry)
         number.append(column[0])
         column = carries
     return number
+
+
+def _sum(builder: Builder, numbers: list[list[int]]) -> list[int]:
+    """One or two numbers added with a rippling carry."""
+    if len(numbers) == 1:
+        return numbers[0]
+    total, carry = [], []
+    for place in range(max(map(len, numbers))):
+        here = [number[place] for number in numbers if place < len(number)] + carry
+        bit, *carry = _add(builder, here) if len(here) > 1 else here
+        total.append(bit)
+    return total + carry
+
+
+def _add(builder: Builder, bits: list[int]) -> tuple[int, int]:
+    """Sum and carry of two or three bits."""
+    half = builder.gate(algebra.XOR, bits[0], bits[1])
+    carry = builder.gate(algebra.AND, bits[0], bits[1])
+    if len(bits) == 2:
+        return half, carry
+    return (
+        builder.gate(algebra.XOR, half, bits[2]),
+        builder.gate(algebra.OR, carry, builder.gate(algebra.AND, half, bits[2])),
+    )
 
 
 def argmax(builder: Builder, sums: list[list[int]]) -> list[int]:

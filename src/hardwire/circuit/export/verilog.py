@@ -17,12 +17,10 @@ from hardwire.circuit.export.names import name_for
 from hardwire.circuit.export.testbench import testbench
 from hardwire.circuit.export.verilog_module import Module
 from hardwire.circuit.file import write_whole
-from hardwire.circuit.lower import RAW_BITS, byte_keys, float_keys, raw_kind, raw_width
+from hardwire.circuit.lower import FIRST_ADDER, RAW_BITS, byte_keys, float_keys, raw_kind, raw_width
 from hardwire.circuit.netlist import Circuit
 from hardwire.circuit.statistics import live_nodes
 from hardwire.errors import HardwireError
-
-FIRST_ADDER = 6  # bits that the first level of an adder tree sums: a three-bit sum of six bits is three 6-input LUTs
 
 
 @dataclass(frozen=True)
