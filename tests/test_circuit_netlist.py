@@ -42,7 +42,9 @@ def test_statistics_count_types_depth_fan_out_and_dead_gates():
 
 
 def test_a_cycle_is_refused():
-    with pytest.raises(hw.HardwireError, match=r"gate 0 \(node 2\) reads node 3, which does not come before it: a cycle"):
+    with pytest.raises(
+        hw.HardwireError, match=r"gate 0 \(node 2\) reads node 3, which does not come before it: a cycle"
+    ):
         netlist(first=[3, 2])
 
 
@@ -166,5 +168,5 @@ def test_a_truncated_file_is_refused(tmp_path):
 def test_paths_that_cannot_be_read_or_written_are_said(tmp_path):
     with pytest.raises(hw.HardwireError, match="no such file"):
         hw.Circuit.load(tmp_path / "none.circuit")
-    with pytest.raises(hw.HardwireError, match="cannot write .*choose a folder that exists"):
+    with pytest.raises(hw.HardwireError, match=r"cannot write .*choose a folder that exists"):
         random_circuit(2).save(tmp_path / "none" / "a.circuit")
