@@ -1,4 +1,4 @@
-"""Exports compute what the network computes: C compiled and run, Verilog simulated and proven, AIGER and BLIF proven."""
+"""Exports compute what the network computes: C compiled, Verilog simulated and proven, AIGER and BLIF read back."""
 
 import shutil
 import subprocess

@@ -43,6 +43,7 @@ class Bits:
     @classmethod
     def from_numpy(cls, words: np.ndarray, features: int) -> "Bits":
         """Takes packed uint64 words without a copy."""
+        packing.check_words(words, features)
         return cls(torch.from_numpy(words.view(np.int64)), features)
 
     def numpy(self) -> np.ndarray:
@@ -53,9 +54,7 @@ class Bits:
         """[rows, features] of 0 and 1."""
         if self.words.device.type == "cpu":
             return torch.from_numpy(packing.unpack(self.numpy(), self.features)).to(dtype)
-        places = torch.arange(64, device=self.words.device)
-        bits = (self.words.unsqueeze(-1) >> places) & 1
-        return bits.flatten(1)[:, : self.features].to(dtype)
+        return _unpack_by_shifts(self.words, self.features).to(dtype)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -77,8 +76,16 @@ class Bits:
 
     def __getitem__(self, rows) -> "Bits":
         """The chosen rows: an int, a slice, a list, or a tensor of indices or booleans. Always two-dimensional."""
+        if isinstance(rows, tuple):
+            raise HardwireError("Bits are indexed by rows only; unpack() them to reach single features")
         words = self.words[rows]
         return Bits(words.unsqueeze(0) if words.ndim == 1 else words, self.features)
 
     def __repr__(self) -> str:
         return f"Bits(rows={len(self)}, features={self.features}, device={self.device})"
+
+
+def _unpack_by_shifts(words: torch.Tensor, features: int) -> torch.Tensor:
+    """Words on any device -> int64 [rows, features] of 0 and 1."""
+    bits = (words.unsqueeze(-1) >> torch.arange(64, device=words.device)) & 1
+    return bits.flatten(1)[:, :features]

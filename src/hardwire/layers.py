@@ -7,6 +7,7 @@ In `train()` a layer runs its method's own pass, in `eval()` the deployed one: a
 
 import contextlib
 import math
+from numbers import Integral
 
 import torch
 from torch import nn
@@ -14,7 +15,7 @@ from torch import nn
 from hardwire import engine as engines
 from hardwire.bits import Bits
 from hardwire.engine import MODES, Plan
-from hardwire.errors import HardwireError, unknown_name
+from hardwire.errors import HardwireError, unknown_name, whole_number
 from hardwire.noise import NoiseKey
 from hardwire.selection import get_method
 from hardwire.temperature import CAGE, Constant, Temperature
@@ -26,10 +27,10 @@ K = 16
 class Selector(nn.Module):
     """What turns logits into choices: method, temperature, and the count of training steps that numbers the noise."""
 
-    def __init__(self, method="hard-st", tau: float | Temperature = 1.0, cage: bool = False, seed: int = 0):
+    def __init__(self, method="hard-st", tau: float | Temperature = 1.0, cage: bool = False, seed: int | None = 0):
         super().__init__()
         self.method = get_method(method)
-        self.seed = int(seed)
+        self.seed = check_seed(seed)
         if cage and not self.method.hard:
             raise HardwireError(
                 f"CAGE adapts the backward pass of hard-st and gumbel-st; {self.method.name} has no such"
@@ -52,18 +53,29 @@ class Selector(nn.Module):
             self.steps += 1
         return Plan(mode, self.method, self.temperature, key, advance=step)
 
+    def get_extra_state(self) -> torch.Tensor:
+        """The seed, so that a state loaded into another instance goes on with the same noise."""
+        return torch.tensor(self.seed, device="cpu")
+
+    def set_extra_state(self, state: torch.Tensor) -> None:
+        self.seed = int(state)
+
     def extra_repr(self) -> str:
         return f"method={self.method.name}, seed={self.seed}"
 
 
 class Selecting(nn.Module):
-    """Base of modules that choose: they know which of the three passes to run."""
+    """Base of modules that choose, with a `selector`: they know which of the three passes to run."""
 
     forced_mode: str | None = None
 
     @property
     def mode(self) -> str:
         return self.forced_mode or ("method" if self.training else "deploy")
+
+    def next_plan(self) -> Plan:
+        """The plan of this forward pass; under `selection_mode` we measure, so it is never a training step."""
+        return self.selector.plan(self.mode, self.training and self.forced_mode is None)
 
 
 @contextlib.contextmanager
@@ -74,7 +86,7 @@ def selection_mode(model: nn.Module, mode: str):
     modules = [module for module in model.modules() if isinstance(module, Selecting)]
     before = [module.forced_mode for module in modules]
     for module in model.modules():
-        if isinstance(module, Selector):
+        if mode == "method" and isinstance(module, Selector):
             module.draws = 0  # so that measuring twice gives the same numbers
     try:
         for module in modules:
@@ -90,7 +102,7 @@ class GateLayer(nn.Module):
 
     def __init__(self, inputs: int, neurons: int, seed: int, groups: int = 1):
         super().__init__()
-        self.inputs, self.neurons = int(inputs), int(neurons)
+        self.inputs, self.neurons = whole_number("inputs", inputs), whole_number("neurons", neurons)
         self.register_buffer("wiring", random_wiring(self.inputs, self.neurons, seed, groups))
         generator = torch.Generator().manual_seed(seed)
         self.logits = nn.Parameter(torch.randn(self.neurons, K, generator=generator))
@@ -107,15 +119,15 @@ class LogicLayer(GateLayer, Selecting):
     """
 
     def __init__(self, inputs, neurons, method="hard-st", tau=1.0, cage=False, seed=None, engine="auto"):
-        seed = fresh_seed() if seed is None else seed
+        seed = check_seed(seed)
         super().__init__(inputs, neurons, seed)
         self.selector = Selector(method, tau, cage, seed)
         self.engine = engines.check_engine(engine)
 
     def forward(self, x):
         check_input(x, self.inputs)
-        plan = self.selector.plan(self.mode, self.training)
-        return engines.choose(self.engine, x, self.logits).run_layer(x, self.logits, self.wiring, plan)
+        engine = engines.choose(self.engine, x, self.logits)
+        return engine.run_layer(x, self.logits, self.wiring, self.next_plan())
 
 
 class GroupSum(nn.Module):
@@ -123,11 +135,9 @@ class GroupSum(nn.Module):
 
     def __init__(self, classes: int, temperature: float | None = None):
         super().__init__()
-        if classes < 2:
-            raise HardwireError(f"{classes} class leaves nothing to decide; use at least 2")
         if temperature is not None and not 0 < temperature < math.inf:
             raise HardwireError(f"the group temperature {temperature!r} is not a positive number")
-        self.classes, self.temperature = int(classes), temperature
+        self.classes, self.temperature = whole_number("classes", classes, least=2), temperature
 
     def temperature_for(self, features: int) -> float:
         """The one given, else the paper's alpha(C) * sqrt(k) for k = features / classes neurons a class."""
@@ -159,7 +169,7 @@ def check_groups(width: int, classes: int) -> None:
 
 def check_input(x, inputs: int) -> None:
     """Raises unless x is Bits or a float tensor in [0, 1], two-dimensional, with `inputs` features."""
-    if not isinstance(x, torch.Tensor | Bits):
+    if not isinstance(x, torch.Tensor | Bits) or (isinstance(x, torch.Tensor) and x.is_complex()):
         raise HardwireError(f"input is a float tensor [batch, {inputs}] or hardwire.Bits, not {type(x).__name__}")
     if len(x.shape) != 2 or x.shape[1] != inputs:
         raise HardwireError(f"input has shape {list(x.shape)}; this layer reads [batch, {inputs}]")
@@ -168,12 +178,18 @@ def check_input(x, inputs: int) -> None:
     if isinstance(x, Bits) or x.dtype == torch.bool or torch.compiler.is_compiling():
         return
     low, high = torch.aminmax(x.detach())
-    if not (low >= 0 and high <= 1):  # also true for NaN
+    # a mixture of gates may leave [0, 1] by a rounding error, and the next layer of an nn.Sequential must take it
+    slack = 16 * torch.finfo(x.dtype).eps if x.is_floating_point() else 0
+    if not (low >= -slack and high <= 1 + slack):  # also true for NaN
         raise HardwireError(
             f"input values must lie in [0, 1]; found {low.item():g} to {high.item():g}; scale them (bytes: x / 255)"
         )
 
 
-def fresh_seed() -> int:
-    """A seed from torch's generator, so that torch.manual_seed makes unseeded layers repeatable."""
-    return int(torch.randint(2**31, ()).item())
+def check_seed(seed: int | None) -> int:
+    """The seed itself, or a fresh one of torch's generator: torch.manual_seed makes unseeded layers repeatable."""
+    if seed is None:
+        return int(torch.randint(2**31, (), device="cpu").item())
+    if not isinstance(seed, Integral) or not 0 <= seed < 2**53:  # a network makes its layers' seeds by * 1009
+        raise HardwireError(f"seed {seed!r} is not a whole number from 0 to 2**53 - 1")
+    return int(seed)

@@ -8,10 +8,10 @@ import torch
 from torch import nn
 
 from hardwire import engine as engines
-from hardwire.errors import HardwireError
-from hardwire.layers import GateLayer, GroupSum, Selecting, Selector, check_groups, check_input, fresh_seed
+from hardwire.errors import HardwireError, whole_number
+from hardwire.layers import GateLayer, GroupSum, Selecting, Selector, check_groups, check_input, selection_mode
 from hardwire.packing import Encoder
-from hardwire.selection import first_argmax
+from hardwire.selection import check_logits, first_argmax
 
 
 class LogicNetwork(Selecting):
@@ -41,14 +41,11 @@ class LogicNetwork(Selecting):
         engine: str = "auto",
     ):
         super().__init__()
-        self.inputs, self.classes = int(inputs), int(classes)
+        self.inputs, self.classes = whole_number("inputs", inputs), whole_number("classes", classes, least=2)
         self.widths = _widths(width, depth, widths)
         self.group_sum = GroupSum(self.classes, group_temperature)
         check_groups(self.widths[-1], self.classes)
-        self.seed = fresh_seed() if seed is None else int(seed)
-        if self.seed < 0:
-            raise HardwireError(f"seed {seed} is negative; use 0 or above")
-        self.selector = Selector(method, tau, cage, self.seed)
+        self.selector = Selector(method, tau, cage, seed)
         self.layers = nn.ModuleList(self._make_layers())
         self.engine = engines.check_engine(engine)
         self.encoder = encoder
@@ -67,10 +64,14 @@ class LogicNetwork(Selecting):
             x,
             [layer.logits for layer in self.layers],
             [layer.wiring for layer in self.layers],
-            self.selector.plan(self.mode, self.training),
+            self.next_plan(),
             self.classes,
             self.group_sum.temperature_for(self.widths[-1]),
         )
+
+    @property
+    def seed(self) -> int:
+        return self.selector.seed
 
     @property
     def method(self) -> str:
@@ -84,28 +85,22 @@ class LogicNetwork(Selecting):
     @torch.no_grad()
     def gates(self) -> list[torch.Tensor]:
         """The deployed gate of every neuron, uint8 [neurons] a layer: the argmax logit, ties to the lowest index."""
-        return [first_argmax(layer.logits).to(torch.uint8) for layer in self.layers]
+        return [first_argmax(check_logits(layer.logits)).to(torch.uint8) for layer in self.layers]
 
     @torch.no_grad()
     def predict(self, x) -> torch.Tensor:
         """The deployed classes [batch], ties to the lowest; the network's mode stays as it is."""
-        training = self.training
-        try:
-            return first_argmax(self.eval()(x))
-        finally:
-            self.train(training)
+        with selection_mode(self, "deploy"):
+            return first_argmax(self(x))
 
 
 def _widths(width, depth, widths) -> list[int]:
     if widths is None:
         if width is None or depth is None:
             raise HardwireError("give width and depth (a flat network) or widths (a list, one for each layer)")
-        if depth < 1:
-            raise HardwireError(f"depth {depth} leaves no layer; use at least 1")
-        widths = [width] * int(depth)
+        widths = [width] * whole_number("depth", depth)
     elif width is not None or depth is not None:
         raise HardwireError("give either width and depth, or widths, not both")
-    widths = [int(w) for w in widths]
-    if not widths or min(widths) < 1:
-        raise HardwireError(f"widths {widths} must name at least one layer of at least 1 neuron")
-    return widths
+    if not widths:
+        raise HardwireError("widths [] leaves no layer; name at least one")
+    return [whole_number("width", w) for w in widths]

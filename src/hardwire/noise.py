@@ -30,25 +30,30 @@ def philox(counter: tuple, key: tuple[int, int]) -> tuple:
     c0, c1, c2, c3 = counter
     k0, k1 = key
     for _ in range(_ROUNDS):
-        # The product fills 64 bits and may come out negative; masking after the shift makes the high half right.
-        high0, low0 = _halves(c0 * _MULTIPLIERS[0])
-        high1, low1 = _halves(c2 * _MULTIPLIERS[1])
+        high0, low0 = _multiply(c0, _MULTIPLIERS[0])
+        high1, low1 = _multiply(c2, _MULTIPLIERS[1])
         c0, c1, c2, c3 = high1 ^ c1 ^ k0, low1, high0 ^ c3 ^ k1, low0
         k0, k1 = (k0 + _KEY_STEPS[0]) & _LOW, (k1 + _KEY_STEPS[1]) & _LOW
     return c0, c1, c2, c3
 
 
-def _halves(product):
-    return (product >> 32) & _LOW, product & _LOW
+def _multiply(word, multiplier: int) -> tuple:
+    """The high and low 32 bits of a product of two 32-bit words.
+
+    In two parts of 16 bits, because the whole product overflows int64 and torch.compile's C++ then goes wrong.
+    """
+    low = word * (multiplier & 0xFFFF)
+    middle = word * (multiplier >> 16) + (low >> 16)
+    return middle >> 16, ((middle & 0xFFFF) << 16) | (low & 0xFFFF)
 
 
 def gumbel(key: NoiseKey, layer: int, nodes: int, choices: int, like: torch.Tensor) -> torch.Tensor:
     """Standard Gumbel noise [nodes, choices] on the device and in the dtype of `like`."""
     blocks = (choices + 3) // 4  # a counter yields four words, one for each of four choices
     neuron = torch.arange(nodes, device=like.device).unsqueeze(1)
-    block = torch.arange(blocks, device=like.device).unsqueeze(0) + (key.draw << 16)
+    block = torch.arange(blocks, device=like.device).unsqueeze(0) + ((key.draw << 16) & _LOW)
     place = torch.full((), layer + (key.evaluation << 31), dtype=torch.int64, device=like.device)
-    step = torch.as_tensor(key.step, device=like.device)
+    step = torch.as_tensor(key.step, device=like.device) & _LOW
     words = philox((neuron, block, step, place), (key.seed & _LOW, (key.seed >> 32) & _LOW))
     word = torch.stack(torch.broadcast_tensors(*words), dim=-1).flatten(1)[:, :choices]
     # 23 bits, so that a float32 uniform is never 0 or 1 and the noise always finite

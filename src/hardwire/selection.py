@@ -6,6 +6,7 @@ forward pass; it only shapes the softmax surrogate that the backward pass differ
 """
 
 from dataclasses import dataclass
+from numbers import Real
 
 import torch
 
@@ -37,7 +38,7 @@ def get_method(name: "str | Method") -> Method:
     """The method of this name; an unknown name raises an error that lists the four."""
     if isinstance(name, Method):
         return name
-    if name not in METHODS:
+    if not isinstance(name, str) or name not in METHODS:
         raise unknown_name("method", name, METHODS)
     return METHODS[name]
 
@@ -80,7 +81,8 @@ def selection_weights(logits, method="hard-st", tau=1.0, noise=None) -> torch.Te
     gets none; the deterministic methods take none.
     """
     method = get_method(method)
-    _check(logits, tau)
+    check_logits(logits)
+    _check_temperature(tau)
     if method.noisy:
         logits = logits + (gumbel_like(logits) if noise is None else noise)
     elif noise is not None:
@@ -129,19 +131,23 @@ def confidence(logits: torch.Tensor) -> torch.Tensor:
 
 def check_tau(tau: float) -> float:
     """A temperature as a float; zero, negative and NaN are refused."""
-    if not (isinstance(tau, int | float) and 0 < tau < float("inf")):
+    if not (isinstance(tau, Real) and 0 < tau < float("inf")):  # numpy's floats are Real too
         raise HardwireError(f"tau {tau!r} is not a positive number; the paper uses 0.05 to 2.0")
     return float(tau)
 
 
-def _check(logits, tau) -> None:
+def check_logits(logits: torch.Tensor) -> torch.Tensor:
+    """The logits themselves, [..., K]; K below 2, NaN and infinity are refused."""
     if logits.ndim == 0 or logits.shape[-1] < 2:
         raise HardwireError(f"a choice needs at least 2 candidates; logits of shape {list(logits.shape)} offer fewer")
-    if torch.compiler.is_compiling():  # looking at values would break the graph
-        return
-    if not torch.isfinite(logits).all():
+    # under torch.compile looking at values would break the graph
+    if not torch.compiler.is_compiling() and not torch.isfinite(logits).all():
         raise HardwireError("the logits hold NaN or infinity; lower the learning rate or check the inputs")
+    return logits
+
+
+def _check_temperature(tau) -> None:
     if not isinstance(tau, torch.Tensor):
         check_tau(tau)
-    elif not (tau > 0).all():
+    elif not torch.compiler.is_compiling() and not (tau > 0).all():
         raise HardwireError(f"tau must be above 0 everywhere; its least value is {tau.min().item()}")

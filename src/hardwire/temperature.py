@@ -10,14 +10,19 @@ import math
 import torch
 from torch import nn
 
-from hardwire.errors import HardwireError
+from hardwire.errors import HardwireError, unknown_name
 from hardwire.selection import check_tau
 
 
 class Temperature(nn.Module):
-    """Base of all temperatures. `uses_confidence` says whether `advance` needs the network's confidence."""
+    """Base of all temperatures.
+
+    uses_confidence: whether `advance` needs the network's confidence. arguments: the names of the constructor's
+    arguments, each also an attribute, so that a saved model can name its temperature and build it again.
+    """
 
     uses_confidence = False
+    arguments: tuple[str, ...] = ("tau",)
 
     def __init__(self, tau: float):
         super().__init__()
@@ -26,19 +31,32 @@ class Temperature(nn.Module):
     def advance(self, confidence: torch.Tensor | float | None = None) -> None:
         """Moves one training step on."""
 
+    def config(self) -> dict:
+        """{"name": its name in TEMPERATURES, and its arguments}; `from_config` turns it back. State is not in it."""
+        for name, kind in TEMPERATURES.items():
+            if kind is type(self):
+                return {"name": name, **self._given()}
+        raise HardwireError(
+            f"{type(self).__name__} is not a temperature that files know; use one of: {', '.join(TEMPERATURES)}"
+        )
+
+    def _given(self) -> dict:
+        values = {name: getattr(self, name) for name in self.arguments}
+        return {name: value.item() if isinstance(value, torch.Tensor) else value for name, value in values.items()}
+
+    def extra_repr(self) -> str:
+        return ", ".join(f"{name}={value:g}" for name, value in self._given().items())
+
     def _apply(self, fn, recurse=True):
-        kept = {name: buffer.clone() for name, buffer in self.named_buffers(recurse=False)}
-        super()._apply(fn, recurse)
-        for name, buffer in kept.items():  # follow the device, not the dtype
-            setattr(self, name, buffer.to(getattr(self, name).device))
-        return self
+        def move(buffer):  # follow the device, not the dtype
+            moved = fn(buffer)
+            return moved if moved.dtype == buffer.dtype else buffer.to(moved.device)
+
+        return super()._apply(move, recurse)
 
 
 class Constant(Temperature):
     """The same tau throughout."""
-
-    def extra_repr(self) -> str:
-        return f"tau={self.tau.item():g}"
 
 
 class CAGE(Temperature):
@@ -49,6 +67,7 @@ class CAGE(Temperature):
     """
 
     uses_confidence = True
+    arguments = ("tau_max", "tau_min", "beta", "choices")
 
     def __init__(self, tau_max: float = 3.0, tau_min: float = 0.5, beta: float = 0.99, choices: int = 16):
         super().__init__(tau_max)
@@ -71,12 +90,11 @@ class CAGE(Temperature):
         progress = (self.confidence - floor) / (1 - floor)
         self.tau.copy_(self.tau_max - (self.tau_max - self.tau_min) * progress)
 
-    def extra_repr(self) -> str:
-        return f"tau_max={self.tau_max:g}, tau_min={self.tau_min:g}, beta={self.beta:g}, choices={self.choices}"
-
 
 class Schedule(Temperature):
     """From `start` to `end` over `steps` training steps, then constant; the subclass gives the shape."""
+
+    arguments = ("start", "end", "steps")
 
     def __init__(self, start: float, end: float, steps: int):
         super().__init__(start)
@@ -96,9 +114,6 @@ class Schedule(Temperature):
         self.tau.copy_(self.start + (self.end - self.start) * self.shape(progress))
         self.step.add_(1)
 
-    def extra_repr(self) -> str:
-        return f"start={self.start:g}, end={self.end:g}, steps={self.steps}"
-
 
 class Linear(Schedule):
     """A straight line from start to end."""
@@ -117,3 +132,16 @@ class Cosine(Schedule):
 
 
 TEMPERATURES = {"constant": Constant, "cage": CAGE, "linear": Linear, "cosine": Cosine}
+
+
+def from_config(config: dict) -> Temperature:
+    """The temperature that `Temperature.config` described, in its starting state."""
+    arguments = dict(config)
+    name = arguments.pop("name", None)
+    if name not in TEMPERATURES:
+        raise unknown_name("temperature", name, TEMPERATURES)
+    kind = TEMPERATURES[name]
+    numbers = all(isinstance(value, int | float) for value in arguments.values())
+    if set(arguments) != set(kind.arguments) or not numbers:
+        raise HardwireError(f"temperature {name} takes the numbers {', '.join(kind.arguments)}, not {arguments}")
+    return kind(**arguments)

@@ -71,25 +71,25 @@ void bind_engine(nb::module_& m) {
            })
       .def("forward",
            [](const Stack& self, const Choice& choice, std::optional<Matrix<const std::uint64_t>> words,
-              std::optional<ConstFloatMatrix> floats, std::int64_t classes, float scale, int threads, FloatMatrix out) {
+              std::optional<ConstFloatMatrix> floats, std::int64_t classes, float temperature, int threads, FloatMatrix out) {
              nb::gil_scoped_release release;
-             self.forward(choice, samples(words, floats), {classes, scale}, threads, out.data());
+             self.forward(choice, samples(words, floats), {classes, temperature}, threads, out.data());
            },
-           nb::arg("choice"), nb::arg("words").none(), nb::arg("floats").none(), nb::arg("classes"), nb::arg("scale"),
+           nb::arg("choice"), nb::arg("words").none(), nb::arg("floats").none(), nb::arg("classes"), nb::arg("temperature"),
            nb::arg("threads"), nb::arg("out"))
       .def("backward",
            [](const Stack& self, const Choice& choice, std::optional<Matrix<const std::uint64_t>> words,
-              std::optional<ConstFloatMatrix> floats, std::int64_t classes, float scale, int threads,
+              std::optional<ConstFloatMatrix> floats, std::int64_t classes, float temperature, int threads,
               ConstFloatMatrix out_gradient, const std::vector<ConstFloatMatrix>& logits,
               const hardwire::SelectionRule& rule, const std::vector<FloatMatrix>& logit_gradients,
               std::optional<FloatMatrix> in_gradient) {
              std::vector<float*> gradients;
              for (const auto& array : logit_gradients) gradients.push_back(array.data());
              nb::gil_scoped_release release;
-             self.backward(choice, samples(words, floats), {classes, scale}, out_gradient.data(), pointers(logits),
+             self.backward(choice, samples(words, floats), {classes, temperature}, out_gradient.data(), pointers(logits),
                            rule, threads, gradients, in_gradient ? in_gradient->data() : nullptr);
            },
-           nb::arg("choice"), nb::arg("words").none(), nb::arg("floats").none(), nb::arg("classes"), nb::arg("scale"),
+           nb::arg("choice"), nb::arg("words").none(), nb::arg("floats").none(), nb::arg("classes"), nb::arg("temperature"),
            nb::arg("threads"), nb::arg("out_gradient"), nb::arg("logits"), nb::arg("rule"), nb::arg("logit_gradients"),
            nb::arg("in_gradient").none());
 }

@@ -49,15 +49,17 @@ struct Scratch {
 struct Stack::Top {
   const float* gradient;  // [batch][columns]
   std::int64_t batch, columns;
-  float scale;
+  float temperature;
   const std::int32_t* row_of;  // the row of each neuron of the last layer; null without a head
 
   // rows[columns][samples] for `samples` samples from `begin` on; zero past the end of the batch
-  void fill(std::int64_t begin, int samples, float* rows) const {
+  const float* fill(std::int64_t begin, int samples, Scratch& scratch) const {
+    float* rows = scratch.top.get<float>(columns * samples);
     const std::int64_t count = std::clamp<std::int64_t>(batch - begin, 0, samples);
     if (count < samples) std::memset(rows, 0, sizeof(float) * columns * samples);
     for (std::int64_t s = 0; s < count; ++s)
-      for (std::int64_t c = 0; c < columns; ++c) rows[c * samples + s] = gradient[(begin + s) * columns + c] * scale;
+      for (std::int64_t c = 0; c < columns; ++c) rows[c * samples + s] = gradient[(begin + s) * columns + c] / temperature;
+    return rows;
   }
 };
 
@@ -93,17 +95,19 @@ Stack::Stack(std::int64_t inputs, const std::vector<Wiring>& wirings) : inputs_(
 
 Stack::~Stack() = default;
 
-SelectionResult Stack::select(const std::vector<const float*>& logits, const SelectionRule& rule, bool want_gates,
-                              bool want_coefficients, int threads, Choice& choice) const {
-  if (want_gates) choice.gates.resize(total_);
-  if (want_coefficients) choice.coefficients.resize(4 * total_);
-  struct Chunk {
-    std::int64_t layer, begin, end;
-  };
+std::vector<Stack::Chunk> Stack::selection_chunks() const {
   std::vector<Chunk> chunks;
   for (std::int64_t l = 0; l < layers(); ++l)
     for (std::int64_t begin = 0; begin < neurons(l); begin += kSelectionChunk)
       chunks.push_back({l, begin, std::min(begin + kSelectionChunk, neurons(l))});
+  return chunks;
+}
+
+SelectionResult Stack::select(const std::vector<const float*>& logits, const SelectionRule& rule, bool want_gates,
+                              bool want_coefficients, int threads, Choice& choice) const {
+  if (want_gates) choice.gates.resize(total_);
+  if (want_coefficients) choice.coefficients.resize(4 * total_);
+  const std::vector<Chunk> chunks = selection_chunks();
   std::vector<SelectionResult> results(chunks.size());
   parallel_for(threads, chunks.size(), [&](std::int64_t task, int) {
     const Chunk& chunk = chunks[task];
@@ -123,14 +127,11 @@ SelectionResult Stack::select(const std::vector<const float*>& logits, const Sel
   return all;
 }
 
-// Rows as long as two layers' worth of them stay in the second-level cache, between one vector and four.
-int Stack::vectors_a_row() const {
-  static const int wanted = std::getenv("HARDWIRE_VECTORS") ? std::atoi(std::getenv("HARDWIRE_VECTORS")) : 0;
-  if (wanted) return wanted;
-  return 2;
-}
-
 Scratch& Stack::scratch(int worker) const { return *scratch_[worker]; }
+
+void Stack::reserve_scratch(int threads) const {
+  while (static_cast<int>(scratch_.size()) < std::max(threads, 1)) scratch_.push_back(std::make_unique<Scratch>());
+}
 
 // Words of the input, feature-major, for the 64 samples of a tile; then the layers. `keep`: keep all input pairs.
 void Stack::bits_forward(const Choice& choice, const Samples& samples, std::int64_t tile, bool keep,
@@ -154,33 +155,34 @@ void Stack::bits_forward(const Choice& choice, const Samples& samples, std::int6
 
 void Stack::bits_backward(const Choice& choice, const Samples& samples, const Top& top, std::int64_t tile,
                           Scratch& scratch, float* sums, float* in_gradient) const {
-  const int vectors = vectors_a_row(), width = vectors * kLanes;
   bits_forward(choice, samples, tile, true, scratch);
   const std::uint64_t* pairs = scratch.pairs.get<std::uint64_t>(2 * total_);
-  float* buffers[2] = {scratch.rows.get<float>(widest_ * width), scratch.next_rows.get<float>(widest_ * width)};
-  for (int shift = 0; shift < kWordSamples; shift += width) {
-    const std::int64_t begin = tile * kWordSamples + shift;
-    if (begin >= samples.batch) break;
-    const float* rows = scratch.top.get<float>(top.columns * width);
-    top.fill(begin, width, scratch.top.get<float>(top.columns * width));
-    const std::int32_t* row_of = top.row_of;
-    kernels().top_sums_bits(vectors, outputs(), pairs + 2 * layers_.back().start, shift, rows, row_of,
-                            sums + 4 * layers_.back().start);
-    for (std::int64_t l = layers() - 1; l > 0; --l) {
-      const Layer &layer = layers_[l], &below = layers_[l - 1];
-      float* in_rows = l > 1 || in_gradient ? buffers[l & 1] : nullptr;
-      kernels().backward_bits_sums(vectors, layer.view, choice.gates.data() + layer.start, pairs + 2 * layer.start,
-                                   shift, rows, row_of, in_rows, pairs + 2 * below.start, sums + 4 * below.start);
-      rows = in_rows;
-      row_of = nullptr;
-    }
-    if (!in_gradient) continue;
-    float* in_rows = buffers[0];
-    kernels().backward_bits(vectors, layers_[0].view, choice.gates.data(), pairs, shift, rows, row_of, in_rows);
-    const std::int64_t count = std::min<std::int64_t>(width, samples.batch - begin);
-    for (std::int64_t s = 0; s < count; ++s)
-      for (std::int64_t i = 0; i < inputs_; ++i) in_gradient[(begin + s) * inputs_ + i] = in_rows[i * width + s];
+  float* buffers[2] = {scratch.rows.get<float>(widest_ * kWordSamples),
+                       scratch.next_rows.get<float>(widest_ * kWordSamples)};
+  const std::int64_t begin = tile * kWordSamples;
+  const float* rows = top.fill(begin, kWordSamples, scratch);
+  const std::int32_t* row_of = top.row_of;
+  const Layer& last = layers_.back();
+  kernels().top_sums_bits(outputs(), pairs + 2 * last.start, rows, row_of, sums + 4 * last.start);
+  for (std::int64_t l = layers() - 1; l >= 0; --l) {
+    const Layer& layer = layers_[l];
+    const Layer* below = l ? &layers_[l - 1] : nullptr;
+    if (!below && !in_gradient) return;
+    float* in_rows = l > 1 || in_gradient ? buffers[l & 1] : nullptr;
+    kernels().backward_bits(layer.view, choice.gates.data() + layer.start, pairs + 2 * layer.start, rows, row_of,
+                            in_rows, below ? pairs + 2 * below->start : nullptr,
+                            below ? sums + 4 * below->start : nullptr);
+    rows = in_rows;
+    row_of = nullptr;
   }
+  store_in_gradient(rows, begin, kWordSamples, samples.batch, in_gradient);
+}
+
+// rows[inputs][width] of a tile -> [batch][inputs]
+void Stack::store_in_gradient(const float* rows, std::int64_t begin, int width, std::int64_t batch, float* out) const {
+  const std::int64_t count = std::min<std::int64_t>(width, batch - begin);
+  for (std::int64_t s = 0; s < count; ++s)
+    for (std::int64_t i = 0; i < inputs_; ++i) out[(begin + s) * inputs_ + i] = rows[i * width + s];
 }
 
 // Activations[inputs + all neurons][16] with `keep`, else only the last layer's, at the start.
@@ -213,8 +215,7 @@ void Stack::floats_backward(const Choice& choice, const Samples& samples, const 
   floats_forward(choice, samples, tile, true, scratch);
   const float* input = scratch.input.get<float>(inputs_ * kLanes);
   const float* all = scratch.activations.get<float>(total_ * kLanes);
-  float* rows = scratch.top.get<float>(top.columns * kLanes);
-  top.fill(tile * kLanes, kLanes, rows);
+  const float* rows = top.fill(tile * kLanes, kLanes, scratch);
   float* buffers[2] = {scratch.rows.get<float>(2 * widest_ * kLanes), scratch.next_rows.get<float>(2 * widest_ * kLanes)};
   for (std::int64_t l = layers() - 1; l >= 0; --l) {
     const Layer& layer = layers_[l];
@@ -227,14 +228,12 @@ void Stack::floats_backward(const Choice& choice, const Samples& samples, const 
   if (!in_gradient) return;
   float* in_rows = buffers[1];
   kernels().gather_edges(layers_[0].view, buffers[0], in_rows);
-  const std::int64_t begin = tile * kLanes, count = std::min<std::int64_t>(kLanes, samples.batch - begin);
-  for (std::int64_t s = 0; s < count; ++s)
-    for (std::int64_t i = 0; i < inputs_; ++i) in_gradient[(begin + s) * inputs_ + i] = in_rows[i * kLanes + s];
+  store_in_gradient(in_rows, tile * kLanes, kLanes, samples.batch, in_gradient);
 }
 
 void Stack::forward(const Choice& choice, const Samples& samples, const Head& head, int threads, float* out) const {
   std::lock_guard<std::mutex> lock(busy_);
-  while (static_cast<int>(scratch_.size()) < std::max(threads, 1)) scratch_.push_back(std::make_unique<Scratch>());
+  reserve_scratch(threads);
   const bool bits = packed(choice, samples);
   const int size = bits ? kWordSamples : kLanes;
   const std::int64_t columns = head.classes ? head.classes : outputs();
@@ -259,7 +258,7 @@ void Stack::forward(const Choice& choice, const Samples& samples, const Head& he
     }
     const std::int64_t begin = tile * size, count = std::min<std::int64_t>(size, samples.batch - begin);
     for (std::int64_t s = 0; s < count; ++s)
-      for (std::int64_t c = 0; c < columns; ++c) out[(begin + s) * columns + c] = counts[c * size + s] * head.scale;
+      for (std::int64_t c = 0; c < columns; ++c) out[(begin + s) * columns + c] = counts[c * size + s] / head.temperature;
   });
 }
 
@@ -267,13 +266,13 @@ void Stack::backward(const Choice& choice, const Samples& samples, const Head& h
                      const std::vector<const float*>& logits, const SelectionRule& rule, int threads,
                      const std::vector<float*>& logit_gradients, float* in_gradient) const {
   std::lock_guard<std::mutex> lock(busy_);
-  while (static_cast<int>(scratch_.size()) < std::max(threads, 1)) scratch_.push_back(std::make_unique<Scratch>());
+  reserve_scratch(threads);
   std::vector<std::int32_t> row_of;
   if (head.classes) {
     row_of.resize(outputs());
     for (std::int64_t j = 0; j < outputs(); ++j) row_of[j] = static_cast<std::int32_t>(j / (outputs() / head.classes));
   }
-  const Top top = {out_gradient, samples.batch, head.classes ? head.classes : outputs(), head.scale,
+  const Top top = {out_gradient, samples.batch, head.classes ? head.classes : outputs(), head.temperature,
                    head.classes ? row_of.data() : nullptr};
   const bool bits = packed(choice, samples);
   const std::int64_t tiles = tile_count(samples.batch, bits ? kWordSamples : kLanes);
@@ -289,13 +288,7 @@ void Stack::backward(const Choice& choice, const Samples& samples, const Head& h
         floats_backward(choice, samples, top, tile, scratch(worker), own, in_gradient);
     }
   });
-  struct Chunk {
-    std::int64_t layer, begin, end;
-  };
-  std::vector<Chunk> chunks;
-  for (std::int64_t l = 0; l < layers(); ++l)
-    for (std::int64_t begin = 0; begin < neurons(l); begin += kSelectionChunk)
-      chunks.push_back({l, begin, std::min(begin + kSelectionChunk, neurons(l))});
+  const std::vector<Chunk> chunks = selection_chunks();
   parallel_for(threads, chunks.size(), [&](std::int64_t task, int) {
     const Chunk& chunk = chunks[task];
     SelectionRule layer_rule = rule;

@@ -29,10 +29,10 @@ struct Samples {
   const float* floats;
 };
 
-// What follows the last layer: sums of `classes` equal groups times `scale`, or with classes == 0 nothing.
+// What follows the last layer: sums of `classes` equal groups over `temperature`, or with classes == 0 nothing.
 struct Head {
   std::int64_t classes;
-  float scale;
+  float temperature;
 };
 
 class Buffer;
@@ -78,8 +78,10 @@ class Stack {
   struct Top;
 
   bool packed(const Choice& choice, const Samples& samples) const { return samples.words && !choice.gates.empty(); }
-  int vectors_a_row() const;
-  void prepare(Scratch& scratch, bool packed, bool backwards, bool in_gradient, const Head& head) const;
+  struct Chunk {
+    std::int64_t layer, begin, end;  // neurons [begin, end) of a layer
+  };
+  std::vector<Chunk> selection_chunks() const;
   void bits_forward(const Choice& choice, const Samples& samples, std::int64_t tile, bool keep, Scratch& scratch) const;
   void bits_backward(const Choice& choice, const Samples& samples, const Top& top, std::int64_t tile, Scratch& scratch,
                      float* sums, float* in_gradient) const;
@@ -87,7 +89,9 @@ class Stack {
                       Scratch& scratch) const;
   void floats_backward(const Choice& choice, const Samples& samples, const Top& top, std::int64_t tile,
                        Scratch& scratch, float* sums, float* in_gradient) const;
+  void store_in_gradient(const float* rows, std::int64_t begin, int width, std::int64_t batch, float* out) const;
   Scratch& scratch(int worker) const;
+  void reserve_scratch(int threads) const;
 
   std::int64_t inputs_, total_ = 0, widest_ = 0;
   std::vector<Layer> layers_;

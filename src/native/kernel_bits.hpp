@@ -99,22 +99,22 @@ void group_counts(const std::uint64_t* words, std::int64_t neurons, std::int64_t
   }
 }
 
+constexpr int kVectors = kWordSamples / kLanes;  // of a gradient row
+
 // Adds one consumer's gradient row, seen through its gate, to the row of an input.
-template <int V>
-inline void add_through_gate(const float* row, const Derivative& slope, std::uint64_t other, int shift, Floats acc[V]) {
-  const std::uint64_t plus = (slope.plus ^ (other & slope.plus_flip)) >> shift;
-  const std::uint64_t minus = (slope.minus ^ (other & slope.minus_flip)) >> shift;
-  for (int v = 0; v < V; ++v) {
+inline void add_through_gate(const float* row, const Derivative& slope, std::uint64_t other, Floats acc[kVectors]) {
+  const std::uint64_t plus = slope.plus ^ (other & slope.plus_flip);
+  const std::uint64_t minus = slope.minus ^ (other & slope.minus_flip);
+  for (int v = 0; v < kVectors; ++v) {
     const Floats d = load(row + v * kLanes);
     acc[v] = add_where(acc[v], plus >> (v * kLanes), d);
     acc[v] = subtract_where(acc[v], minus >> (v * kLanes), d);
   }
 }
 
-template <int V>
-inline void add_sums(const Floats row[V], std::uint64_t a, std::uint64_t b, float* sums) {
+inline void add_sums(const Floats row[kVectors], std::uint64_t a, std::uint64_t b, float* sums) {
   Floats all = row[0], with_a = Floats{}, with_b = Floats{}, with_both = Floats{};
-  for (int v = 0; v < V; ++v) {
+  for (int v = 0; v < kVectors; ++v) {
     if (v) all += row[v];
     with_a = add_where(with_a, a >> (v * kLanes), row[v]);
     with_b = add_where(with_b, b >> (v * kLanes), row[v]);
@@ -124,81 +124,49 @@ inline void add_sums(const Floats row[V], std::uint64_t a, std::uint64_t b, floa
 }
 
 // kRows: the gradient row of consumer j is row_of[j] (class rows), else row j. kSums: reduce to the four sums as well.
-template <int V, bool kRows, bool kSums>
-void backward(const LayerView& layer, const std::uint8_t* gates, const std::uint64_t* pairs, int shift,
-              const float* rows, const std::int32_t* row_of, float* in_rows, const std::uint64_t* in_pairs,
-              float* sums) {
-  constexpr std::int64_t kWidth = V * kLanes, kAhead = 12;
+template <bool kRows, bool kSums>
+void backward(const LayerView& layer, const std::uint8_t* gates, const std::uint64_t* pairs, const float* rows,
+              const std::int32_t* row_of, float* in_rows, const std::uint64_t* in_pairs, float* sums) {
+  constexpr std::int64_t kAhead = 12;
   const std::int64_t edge_count = 2 * layer.neurons;
   for (std::int64_t i = 0; i < layer.inputs; ++i) {
-    Floats acc[V];
-    for (int v = 0; v < V; ++v) acc[v] = Floats{};
+    Floats acc[kVectors];
+    for (int v = 0; v < kVectors; ++v) acc[v] = Floats{};
     for (std::int64_t e = layer.offsets[i]; e < layer.offsets[i + 1]; ++e) {
       if (!kRows && e + kAhead < edge_count) {  // the second input's consumers lie anywhere: ask for them early
         const std::int64_t ahead = layer.edges[e + kAhead] >> 1;
-        for (std::int64_t line = 0; line < kWidth; line += 16) __builtin_prefetch(rows + ahead * kWidth + line);
+        for (int v = 0; v < kVectors; ++v) __builtin_prefetch(rows + ahead * kWordSamples + v * kLanes);
         __builtin_prefetch(pairs + 2 * ahead);
       }
       const std::uint32_t edge = layer.edges[e];
       const std::int64_t j = edge >> 1;
-      const float* row = rows + (kRows ? row_of[j] : j) * kWidth;
-      add_through_gate<V>(row, kDerivatives.of[gates[j]][edge & 1], pairs[edge ^ 1], shift, acc);
+      const float* row = rows + (kRows ? row_of[j] : j) * kWordSamples;
+      add_through_gate(row, kDerivatives.of[gates[j]][edge & 1], pairs[edge ^ 1], acc);
     }
-    if (kSums) add_sums<V>(acc, in_pairs[2 * i] >> shift, in_pairs[2 * i + 1] >> shift, sums + 4 * i);
+    if (kSums) add_sums(acc, in_pairs[2 * i], in_pairs[2 * i + 1], sums + 4 * i);
     if (in_rows)
-      for (int v = 0; v < V; ++v) store(in_rows + i * kWidth + v * kLanes, acc[v]);
+      for (int v = 0; v < kVectors; ++v) store(in_rows + i * kWordSamples + v * kLanes, acc[v]);
   }
 }
 
-template <int V, bool kSums>
-void backward_any(const LayerView& layer, const std::uint8_t* gates, const std::uint64_t* pairs, int shift,
-                  const float* rows, const std::int32_t* row_of, float* in_rows, const std::uint64_t* in_pairs,
-                  float* sums) {
-  if (row_of)
-    backward<V, true, kSums>(layer, gates, pairs, shift, rows, row_of, in_rows, in_pairs, sums);
+void backward_bits(const LayerView& layer, const std::uint8_t* gates, const std::uint64_t* pairs, const float* rows,
+                   const std::int32_t* row_of, float* in_rows, const std::uint64_t* in_pairs, float* sums) {
+  if (row_of && sums)
+    backward<true, true>(layer, gates, pairs, rows, row_of, in_rows, in_pairs, sums);
+  else if (row_of)
+    backward<true, false>(layer, gates, pairs, rows, row_of, in_rows, in_pairs, sums);
+  else if (sums)
+    backward<false, true>(layer, gates, pairs, rows, row_of, in_rows, in_pairs, sums);
   else
-    backward<V, false, kSums>(layer, gates, pairs, shift, rows, row_of, in_rows, in_pairs, sums);
+    backward<false, false>(layer, gates, pairs, rows, row_of, in_rows, in_pairs, sums);
 }
 
-template <bool kSums>
-void backward_by_vectors(int vectors, const LayerView& layer, const std::uint8_t* gates, const std::uint64_t* pairs,
-                         int shift, const float* rows, const std::int32_t* row_of, float* in_rows,
-                         const std::uint64_t* in_pairs, float* sums) {
-  if (vectors == 4)
-    backward_any<4, kSums>(layer, gates, pairs, shift, rows, row_of, in_rows, in_pairs, sums);
-  else if (vectors == 2)
-    backward_any<2, kSums>(layer, gates, pairs, shift, rows, row_of, in_rows, in_pairs, sums);
-  else
-    backward_any<1, kSums>(layer, gates, pairs, shift, rows, row_of, in_rows, in_pairs, sums);
-}
-
-void backward_bits(int vectors, const LayerView& layer, const std::uint8_t* gates, const std::uint64_t* pairs,
-                   int shift, const float* rows, const std::int32_t* row_of, float* in_rows) {
-  backward_by_vectors<false>(vectors, layer, gates, pairs, shift, rows, row_of, in_rows, nullptr, nullptr);
-}
-
-void backward_bits_sums(int vectors, const LayerView& layer, const std::uint8_t* gates, const std::uint64_t* pairs,
-                        int shift, const float* rows, const std::int32_t* row_of, float* in_rows,
-                        const std::uint64_t* in_pairs, float* sums) {
-  backward_by_vectors<true>(vectors, layer, gates, pairs, shift, rows, row_of, in_rows, in_pairs, sums);
-}
-
-template <int V>
-void top_sums(std::int64_t neurons, const std::uint64_t* pairs, int shift, const float* rows,
-              const std::int32_t* row_of, float* sums) {
+void top_sums_bits(std::int64_t neurons, const std::uint64_t* pairs, const float* rows, const std::int32_t* row_of,
+                   float* sums) {
   for (std::int64_t j = 0; j < neurons; ++j) {
-    Floats row[V];
-    for (int v = 0; v < V; ++v) row[v] = load(rows + ((row_of ? row_of[j] : j) * V + v) * kLanes);
-    add_sums<V>(row, pairs[2 * j] >> shift, pairs[2 * j + 1] >> shift, sums + 4 * j);
+    const float* row = rows + (row_of ? row_of[j] : j) * kWordSamples;
+    Floats d[kVectors];
+    for (int v = 0; v < kVectors; ++v) d[v] = load(row + v * kLanes);
+    add_sums(d, pairs[2 * j], pairs[2 * j + 1], sums + 4 * j);
   }
-}
-
-void top_sums_bits(int vectors, std::int64_t neurons, const std::uint64_t* pairs, int shift, const float* rows,
-                   const std::int32_t* row_of, float* sums) {
-  if (vectors == 4)
-    top_sums<4>(neurons, pairs, shift, rows, row_of, sums);
-  else if (vectors == 2)
-    top_sums<2>(neurons, pairs, shift, rows, row_of, sums);
-  else
-    top_sums<1>(neurons, pairs, shift, rows, row_of, sums);
 }

@@ -37,7 +37,9 @@ inline void load_block(const float* logits, std::int64_t neuron, int count, cons
     for (int g = 0; g < kGates; ++g) block.noisy[g] = block.z[g];
     return;
   }
-  const Words lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  alignas(64) static constexpr std::uint32_t kLaneNumbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  Words lane;
+  read(kLaneNumbers, lane);
   for (std::uint32_t part = 0; part < 4; ++part) {
     Words counter[4] = {lane + static_cast<std::uint32_t>(neuron), spread(part + (rule.draw << 16)), spread(rule.step),
                         spread(rule.place)};
@@ -59,15 +61,14 @@ inline void softmax(const Floats v[16], float tau, Floats w[16]) {
   Floats total = Floats{};
   for (int g = 0; g < kGates; ++g) total += w[g] = exponential((v[g] - top) * scale);
   const Floats share = 1.0f / total;
-  for (int g = 0; g < kGates; ++g) w[g] *= share;
+  for (int g = 0; g < kGates; ++g) w[g] = w[g] * share;
 }
 
 inline bool all_finite(const Floats v[16]) {
-  Ints bad = Ints{};
-  for (int g = 0; g < kGates; ++g) bad |= (v[g] - v[g]) != Floats{};  // only a finite number leaves zero
-  int any = 0;
-  for (int lane = 0; lane < kLanes; ++lane) any |= bad[lane];
-  return any == 0;
+  Floats rest = Floats{};
+  for (int g = 0; g < kGates; ++g) rest += v[g] - v[g];  // only a finite number leaves zero
+  const Four folded = fold(rest);
+  return folded[0] + folded[1] + folded[2] + folded[3] == 0.0f;
 }
 
 // The sum over the block's neurons of max softmax(z), which is 1 / sum exp(z - max z).
@@ -75,7 +76,8 @@ inline double block_confidence(const Floats z[16], int count) {
   const Floats top = maximum(z);
   Floats total = Floats{};
   for (int g = 0; g < kGates; ++g) total += exponential(z[g] - top);
-  const Floats share = 1.0f / total;
+  alignas(64) float share[kLanes];
+  store(share, 1.0f / total);
   double sum = 0;
   for (int n = 0; n < count; ++n) sum += share[n];
   return sum;
@@ -94,8 +96,10 @@ inline Ints first_largest(const Floats v[16]) {
 }
 
 inline void store_coefficients(const Floats c[4], int count, float* out) {
+  alignas(64) float rows[4][kLanes];
+  for (int k = 0; k < 4; ++k) store(rows[k], c[k]);
   for (int n = 0; n < count; ++n)
-    for (int k = 0; k < 4; ++k) out[n * 4 + k] = c[k][n];
+    for (int k = 0; k < 4; ++k) out[n * 4 + k] = rows[k][n];
 }
 
 SelectionResult select(const float* logits, std::int64_t begin, std::int64_t end, const SelectionRule& rule,
@@ -110,10 +114,13 @@ SelectionResult select(const float* logits, std::int64_t begin, std::int64_t end
     result.confidence += block_confidence(block.z, count);
     if (rule.hard) {
       const Ints place = first_largest(block.noisy);
-      if (gates)
-        for (int n = 0; n < count; ++n) gates[neuron + n] = static_cast<std::uint8_t>(place[n]);
+      if (gates) {
+        std::int32_t places[kLanes];
+        __builtin_memcpy(places, &place, sizeof places);
+        for (int n = 0; n < count; ++n) gates[neuron + n] = static_cast<std::uint8_t>(places[n]);
+      }
       if (!coefficients) continue;
-      for (int g = 0; g < kGates; ++g) w[g] = (Floats)((Ints)spread(1.0f) & (place == g));
+      for (int g = 0; g < kGates; ++g) w[g] = only(place == g, spread(1.0f));
     } else {
       softmax(block.noisy, rule.tau, w);
     }
@@ -121,6 +128,17 @@ SelectionResult select(const float* logits, std::int64_t begin, std::int64_t end
     if (coefficients) store_coefficients(c, count, coefficients + neuron * 4);
   }
   return result;
+}
+
+// The sums of `count` neurons over all parts: s[k] holds sum k of each neuron.
+inline void load_sums(const float* sums, std::int64_t parts, std::int64_t stride, int count, Floats s[4]) {
+  alignas(64) float total[4 * kLanes] = {};
+  for (std::int64_t part = 0; part < parts; ++part)
+    for (int i = 0; i < 4 * count; ++i) total[i] += sums[part * stride + i];
+  alignas(64) float columns[4][kLanes];
+  for (int n = 0; n < kLanes; ++n)
+    for (int k = 0; k < 4; ++k) columns[k][n] = total[4 * n + k];
+  for (int k = 0; k < 4; ++k) s[k] = load(columns[k]);
 }
 
 void logit_gradient(const float* logits, std::int64_t begin, std::int64_t end, const SelectionRule& rule,
@@ -131,13 +149,7 @@ void logit_gradient(const float* logits, std::int64_t begin, std::int64_t end, c
     const int count = static_cast<int>(end - neuron < kLanes ? end - neuron : kLanes);
     load_block(logits, neuron, count, rule, block);
     softmax(block.noisy, rule.tau, w);
-    for (int n = 0; n < kLanes; ++n)
-      for (int k = 0; k < 4; ++k) {
-        float total = 0;
-        if (n < count)
-          for (std::int64_t part = 0; part < parts; ++part) total += sums[part * stride + (neuron + n) * 4 + k];
-        s[k][n] = total;
-      }
+    load_sums(sums + 4 * neuron, parts, stride, count, s);
     gate_gradients(s, g);
     Floats mean = Floats{};
     for (int i = 0; i < kGates; ++i) mean += w[i] * g[i];

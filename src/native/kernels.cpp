@@ -1,7 +1,7 @@
 // Compiled once for each instruction set: CMake gives HARDWIRE_ISA (a name) and the compiler's flags.
 #include "kernels.hpp"
 
-#ifdef __AVX512F__
+#if defined(__AVX512F__) || defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
@@ -22,9 +22,16 @@ namespace {
 
 const Kernels& HARDWIRE_TABLE(HARDWIRE_ISA)() {
   using namespace HARDWIRE_ISA;
-  static constexpr Kernels table = {
-      HARDWIRE_NAME(HARDWIRE_ISA), select,        logit_gradient, forward_bits,    group_counts, backward_bits,
-      backward_bits_sums,          top_sums_bits, forward_floats, backward_floats, gather_edges};
+  static constexpr Kernels table = {HARDWIRE_NAME(HARDWIRE_ISA),
+                                    select,
+                                    logit_gradient,
+                                    forward_bits,
+                                    group_counts,
+                                    backward_bits,
+                                    top_sums_bits,
+                                    forward_floats,
+                                    backward_floats,
+                                    gather_edges};
   return table;
 }
 

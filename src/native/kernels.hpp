@@ -52,19 +52,15 @@ struct Kernels {
   // Adds up each of `classes` equal groups of words over neurons -> counts[classes][64].
   void (*group_counts)(const std::uint64_t* words, std::int64_t neurons, std::int64_t classes, float* counts);
 
-  // `vectors` * 16 samples starting at bit `shift` of each word, backwards through `layer`: from the gradient of its
-  // outputs (row_of[j] * vectors * 16, or row j where row_of is null) to the gradient rows of its inputs.
-  void (*backward_bits)(int vectors, const LayerView& layer, const std::uint8_t* gates, const std::uint64_t* pairs,
-                        int shift, const float* rows, const std::int32_t* row_of, float* in_rows);
-
-  // The same, but the rows of the inputs, which are neurons themselves, are also reduced to their four sums (added to
-  // sums[inputs][4]); in_pairs are the input words of those neurons; in_rows may be null where nobody needs the rows.
-  void (*backward_bits_sums)(int vectors, const LayerView& layer, const std::uint8_t* gates,
-                             const std::uint64_t* pairs, int shift, const float* rows, const std::int32_t* row_of,
-                             float* in_rows, const std::uint64_t* in_pairs, float* sums);
+  // 64 samples backwards through `layer`: from the gradient rows of its neurons (row row_of[j] of 64 floats, or row j
+  // where row_of is null) to those of its inputs (in_rows; null where nobody needs them). Inputs that are neurons
+  // themselves are also reduced to their four sums, added to sums[inputs][4]: in_pairs are the input words of those.
+  void (*backward_bits)(const LayerView& layer, const std::uint8_t* gates, const std::uint64_t* pairs,
+                        const float* rows, const std::int32_t* row_of, float* in_rows, const std::uint64_t* in_pairs,
+                        float* sums);
 
   // The four sums of the last layer, whose gradient rows are given.
-  void (*top_sums_bits)(int vectors, std::int64_t neurons, const std::uint64_t* pairs, int shift, const float* rows,
+  void (*top_sums_bits)(std::int64_t neurons, const std::uint64_t* pairs, const float* rows,
                         const std::int32_t* row_of, float* sums);
 
   // 16 samples through a layer of mixtures: in[inputs][16], coefficients[neurons][4] -> out[neurons][16].

@@ -1,28 +1,147 @@
-// A vector of 16 floats by the compiler's own vector extension: one zmm, two ymm or four xmm registers, whatever the
-// instruction set of this compilation has. Included only by kernels.cpp, inside its instruction set's namespace.
+// A vector of 16 floats, whatever the instruction set of this compilation has: one 512-bit register, a pair of 256-bit
+// ones, or a pair of pairs of 128-bit ones (any architecture; the compiler's own vector extension does the rest).
+// Included only by kernels.cpp, inside its instruction set's namespace.
 
-typedef float Floats __attribute__((vector_size(64), aligned(64)));
-typedef std::int32_t Ints __attribute__((vector_size(64), aligned(64)));
-typedef std::uint32_t Words __attribute__((vector_size(64), aligned(64)));
-typedef std::uint64_t Doubles __attribute__((vector_size(64), aligned(64)));
+template <class T>
+struct Pair {
+  T low, high;
+};
 
-inline Floats spread(float x) { return x - Floats{}; }
-inline Words spread(std::uint32_t x) { return x - Words{}; }
+#define HARDWIRE_VECTORS(bytes)                                                        \
+  typedef float PartFloats __attribute__((vector_size(bytes), aligned(bytes)));        \
+  typedef std::int32_t PartInts __attribute__((vector_size(bytes), aligned(bytes)));   \
+  typedef std::uint32_t PartWords __attribute__((vector_size(bytes), aligned(bytes))); \
+  typedef std::uint64_t PartLongs __attribute__((vector_size(bytes), aligned(bytes)));
+#if defined(__AVX512F__)
+HARDWIRE_VECTORS(64)
+template <class T>
+using Sixteen = T;
+#elif defined(__AVX2__)
+HARDWIRE_VECTORS(32)
+template <class T>
+using Sixteen = Pair<T>;
+#else
+HARDWIRE_VECTORS(16)
+template <class T>
+using Sixteen = Pair<Pair<T>>;
+#endif
+#undef HARDWIRE_VECTORS
+using Floats = Sixteen<PartFloats>;
+using Ints = Sixteen<PartInts>;
+using Words = Sixteen<PartWords>;
 
-inline Floats load(const float* p) { return *reinterpret_cast<const Floats*>(p); }
-inline void store(float* p, Floats x) { *reinterpret_cast<Floats*>(p) = x; }
+// What the compiler's vectors can do, pairs can do: each half for itself.
+#define HARDWIRE_OPERATOR(op)                                                           \
+  template <class T>                                                                    \
+  inline auto operator op(const Pair<T>& a, const Pair<T>& b) {                         \
+    return Pair<decltype(a.low op b.low)>{a.low op b.low, a.high op b.high};            \
+  }
+#define HARDWIRE_SCALAR(op, Scalar)                                                     \
+  template <class T>                                                                    \
+  inline auto operator op(const Pair<T>& a, Scalar b) {                                 \
+    return Pair<decltype(a.low op b)>{a.low op b, a.high op b};                         \
+  }                                                                                     \
+  template <class T>                                                                    \
+  inline auto operator op(Scalar a, const Pair<T>& b) {                                 \
+    return Pair<decltype(a op b.low)>{a op b.low, a op b.high};                         \
+  }
+HARDWIRE_OPERATOR(+)
+HARDWIRE_OPERATOR(-)
+HARDWIRE_OPERATOR(*)
+HARDWIRE_OPERATOR(/)
+HARDWIRE_OPERATOR(&)
+HARDWIRE_OPERATOR(|)
+HARDWIRE_OPERATOR(^)
+HARDWIRE_OPERATOR(>)
+HARDWIRE_OPERATOR(<)
+HARDWIRE_OPERATOR(==)
+HARDWIRE_OPERATOR(!=)
+HARDWIRE_SCALAR(+, float)
+HARDWIRE_SCALAR(-, float)
+HARDWIRE_SCALAR(*, float)
+HARDWIRE_SCALAR(/, float)
+HARDWIRE_SCALAR(+, std::int32_t)
+HARDWIRE_SCALAR(-, std::int32_t)
+HARDWIRE_SCALAR(&, std::int32_t)
+HARDWIRE_SCALAR(|, std::int32_t)
+HARDWIRE_SCALAR(==, std::int32_t)
+HARDWIRE_SCALAR(+, std::uint32_t)
+HARDWIRE_SCALAR(^, std::uint32_t)
+HARDWIRE_SCALAR(*, std::uint32_t)
+#undef HARDWIRE_OPERATOR
+#undef HARDWIRE_SCALAR
+template <class T>
+inline Pair<T> operator-(const Pair<T>& a) {
+  return {-a.low, -a.high};
+}
+template <class T>
+inline Pair<T> operator~(const Pair<T>& a) {
+  return {~a.low, ~a.high};
+}
+template <class T>
+inline Pair<T> operator<<(const Pair<T>& a, int n) {
+  return {a.low << n, a.high << n};
+}
+template <class T>
+inline Pair<T> operator>>(const Pair<T>& a, int n) {
+  return {a.low >> n, a.high >> n};
+}
+template <class T>
+inline Pair<T>& operator+=(Pair<T>& a, const Pair<T>& b) {
+  return a = a + b;
+}
 
-// For memory that comes from Python, whose alignment is nobody's promise.
+// The same bits read as another type, conversion between numbers, and memory: on parts, and on pairs half by half.
+inline PartInts as_ints(PartFloats x) { return (PartInts)x; }
+inline PartInts as_ints(PartWords x) { return (PartInts)x; }
+inline PartInts as_ints(PartInts x) { return x; }
+inline PartFloats as_floats(PartInts x) { return (PartFloats)x; }
+inline PartFloats to_floats(PartInts x) { return __builtin_convertvector(x, PartFloats); }
+inline PartInts to_ints(PartFloats x) { return __builtin_convertvector(x, PartInts); }
+#define HARDWIRE_HALVES(function)                                                     \
+  template <class T>                                                                  \
+  inline auto function(const Pair<T>& x) {                                            \
+    return Pair<decltype(function(x.low))>{function(x.low), function(x.high)};        \
+  }
+HARDWIRE_HALVES(as_ints)
+HARDWIRE_HALVES(as_floats)
+HARDWIRE_HALVES(to_floats)
+HARDWIRE_HALVES(to_ints)
+#undef HARDWIRE_HALVES
+
+template <class Part, class Element>
+inline void read(const Element* p, Part& x) {
+  __builtin_memcpy(&x, p, sizeof x);
+}
+template <class T, class Element>
+inline void read(const Element* p, Pair<T>& x) {
+  read(p, x.low);
+  read(p + sizeof(T) / sizeof(Element), x.high);
+}
+inline void write(float* p, const PartFloats& x) { __builtin_memcpy(p, &x, sizeof x); }
+template <class T>
+inline void write(float* p, const Pair<T>& x) {
+  write(p, x.low);
+  write(p + sizeof(T) / sizeof(float), x.high);
+}
+
+inline Floats spread(float x) { return x + Floats{}; }
+inline Words spread(std::uint32_t x) { return x + Words{}; }
+
+// Memory of ours is aligned to whole vectors; what comes from Python need not be.
 inline Floats load_unaligned(const float* p) {
   Floats x;
-  __builtin_memcpy(&x, p, sizeof x);
+  read(p, x);
   return x;
 }
-inline void store_unaligned(float* p, Floats x) { __builtin_memcpy(p, &x, sizeof x); }
+inline void store_unaligned(float* p, const Floats& x) { write(p, x); }
+inline Floats load(const float* p) { return load_unaligned(static_cast<const float*>(__builtin_assume_aligned(p, 64))); }
+inline void store(float* p, const Floats& x) { write(static_cast<float*>(__builtin_assume_aligned(p, 64)), x); }
 
 inline Floats choose(Ints mask, Floats yes, Floats no) {
-  return (Floats)((mask & (Ints)yes) | (~mask & (Ints)no));
+  return as_floats((mask & as_ints(yes)) | (~mask & as_ints(no)));
 }
+inline Floats only(Ints mask, Floats x) { return as_floats(mask & as_ints(x)); }
 inline Floats larger(Floats a, Floats b) { return choose(a > b, a, b); }
 
 // accumulator + x, or - x, in the lanes whose bit is set in the low 16 bits of `bits`.
@@ -35,68 +154,96 @@ inline Floats subtract_where(Floats accumulator, std::uint64_t bits, Floats x) {
 }
 #else
 inline Ints lane_mask(std::uint64_t bits) {
-  const Words lane = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
-  return (Ints)((spread(static_cast<std::uint32_t>(bits)) & lane) == lane);
+  alignas(64) static constexpr std::uint32_t kLaneBits[16] = {1,   2,   4,    8,    16,   32,   64,    128,
+                                                              256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
+  Words lane;
+  read(kLaneBits, lane);
+  return as_ints((spread(static_cast<std::uint32_t>(bits)) & lane) == lane);
 }
 inline Floats add_where(Floats accumulator, std::uint64_t bits, Floats x) {
-  return accumulator + (Floats)((Ints)x & lane_mask(bits));
+  return accumulator + only(lane_mask(bits), x);
 }
 inline Floats subtract_where(Floats accumulator, std::uint64_t bits, Floats x) {
-  return accumulator - (Floats)((Ints)x & lane_mask(bits));
+  return accumulator - only(lane_mask(bits), x);
 }
 #endif
 
+typedef float Four __attribute__((vector_size(16)));
+
+// The 16 lanes added up to 4.
+#if defined(__AVX512F__) || defined(__AVX2__)
+inline Four fold(PartFloats x) {
+  typedef float Eight __attribute__((vector_size(32)));
+#ifdef __AVX512F__
+  const Eight y = __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7) +
+                  __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
+#else
+  const Eight y = x;
+#endif
+  return __builtin_shufflevector(y, y, 0, 1, 2, 3) + __builtin_shufflevector(y, y, 4, 5, 6, 7);
+}
+#else
+inline Four fold(PartFloats x) { return x; }
+#endif
+template <class T>
+inline Four fold(const Pair<T>& x) {
+  return fold(x.low + x.high);
+}
+
+inline void transpose4(Four& a, Four& b, Four& c, Four& d) {
+  const Four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+  const Four AB = __builtin_shufflevector(a, b, 2, 6, 3, 7), CD = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  a = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+  b = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+  c = __builtin_shufflevector(AB, CD, 0, 1, 4, 5);
+  d = __builtin_shufflevector(AB, CD, 2, 3, 6, 7);
+}
+
 // The sums of the 16 lanes of four vectors at once: out[0..3] += sum(a), sum(b), sum(c), sum(d).
-inline void add_lane_sums(Floats a, Floats b, Floats c, Floats d, float* out) {
-#define HARDWIRE_LOW(x, y) \
-  __builtin_shufflevector(x, y, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29)
-#define HARDWIRE_HIGH(x, y) \
-  __builtin_shufflevector(x, y, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31)
-  const Floats ab = HARDWIRE_LOW(a, b) + HARDWIRE_HIGH(a, b);
-  const Floats cd = HARDWIRE_LOW(c, d) + HARDWIRE_HIGH(c, d);
-#undef HARDWIRE_LOW
-#undef HARDWIRE_HIGH
-  // each 128-bit quarter is now a b a b of a vector of pairs; bring a b c d together, then add the quarters
-  const Floats left = __builtin_shufflevector(ab, cd, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
-  const Floats right = __builtin_shufflevector(ab, cd, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
-  const Floats quarters = left + right;
-  typedef float Half __attribute__((vector_size(32)));
-  typedef float Quarter __attribute__((vector_size(16)));
-  const Half half = __builtin_shufflevector(quarters, quarters, 0, 1, 2, 3, 4, 5, 6, 7) +
-                    __builtin_shufflevector(quarters, quarters, 8, 9, 10, 11, 12, 13, 14, 15);
-  Quarter total = __builtin_shufflevector(half, half, 0, 1, 2, 3) + __builtin_shufflevector(half, half, 4, 5, 6, 7);
-  Quarter before;
+inline void add_lane_sums(const Floats& a, const Floats& b, const Floats& c, const Floats& d, float* out) {
+#ifdef __AVX512F__
+  // interleave and add while the vectors are long: 7 shuffles for all four
+  const Floats ab = __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29) +
+                    __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
+  const Floats cd = __builtin_shufflevector(c, d, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29) +
+                    __builtin_shufflevector(c, d, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
+  Four total = fold(__builtin_shufflevector(ab, cd, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29) +
+                    __builtin_shufflevector(ab, cd, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31));
+#else
+  Four p = fold(a), q = fold(b), r = fold(c), s = fold(d);
+  transpose4(p, q, r, s);
+  Four total = (p + q) + (r + s);
+#endif
+  Four before;
   __builtin_memcpy(&before, out, sizeof before);
   total += before;
   __builtin_memcpy(out, &total, sizeof total);
 }
 
-// 16x16 transpose by swapping ever larger blocks.
+// 16x16 transpose, in blocks of 4x4.
 inline void transpose(Floats m[16]) {
-#define HARDWIRE_STAGE(distance, lower, upper)                   \
-  for (int i = 0; i < 16; ++i)                                   \
-    if (!(i & distance)) {                                       \
-      const Floats a = m[i], b = m[i + distance];                \
-      m[i] = lower;                                              \
-      m[i + distance] = upper;                                   \
+  float* p = reinterpret_cast<float*>(m);
+  for (int i = 0; i < 4; ++i)
+    for (int j = i; j < 4; ++j) {
+      Four x[4], y[4];
+      for (int k = 0; k < 4; ++k) {
+        __builtin_memcpy(&x[k], p + (4 * i + k) * 16 + 4 * j, sizeof(Four));
+        __builtin_memcpy(&y[k], p + (4 * j + k) * 16 + 4 * i, sizeof(Four));
+      }
+      transpose4(x[0], x[1], x[2], x[3]);
+      transpose4(y[0], y[1], y[2], y[3]);
+      for (int k = 0; k < 4; ++k) {
+        __builtin_memcpy(p + (4 * i + k) * 16 + 4 * j, &y[k], sizeof(Four));
+        __builtin_memcpy(p + (4 * j + k) * 16 + 4 * i, &x[k], sizeof(Four));
+      }
     }
-  HARDWIRE_STAGE(1, __builtin_shufflevector(a, b, 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30),
-                 __builtin_shufflevector(a, b, 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31))
-  HARDWIRE_STAGE(2, __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29),
-                 __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31))
-  HARDWIRE_STAGE(4, __builtin_shufflevector(a, b, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27),
-                 __builtin_shufflevector(a, b, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31))
-  HARDWIRE_STAGE(8, __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23),
-                 __builtin_shufflevector(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31))
-#undef HARDWIRE_STAGE
 }
 
 // e^x for x <= 0, to about 1e-7 of its value; below -87 it is as good as zero.
 inline Floats exponential(Floats x) {
   x = larger(x, spread(-87.0f));
-  const Floats scaled = x * 1.44269504f - 0.5f;  // truncation of a negative number minus a half rounds it
-  const Ints n = __builtin_convertvector(scaled, Ints);
-  const Floats whole = __builtin_convertvector(n, Floats);
+  const Ints n = to_ints(x * 1.44269504f - 0.5f);  // truncating a negative number minus a half rounds it
+  const Floats whole = to_floats(n);
   const Floats r = (x - whole * 0.693359375f) + whole * 2.12194440e-4f;
   Floats p = spread(1.9875691500e-4f);
   p = p * r + 1.3981999507e-3f;
@@ -105,17 +252,16 @@ inline Floats exponential(Floats x) {
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
   p = p * r * r + r + 1.0f;
-  return p * (Floats)((n + 127) << 23);
+  return p * as_floats((n + 127) << 23);
 }
 
 // ln x for positive, normal x, to about 1e-7: the mantissa in [sqrt(1/2), sqrt(2)) by a polynomial, plus the exponent.
 inline Floats logarithm(Floats x) {
-  const Ints bits = (Ints)x;
-  Ints exponent = (bits >> 23) - 126;
-  Floats m = (Floats)((bits & 0x007FFFFF) | 0x3F000000);  // in [1/2, 1)
-  const Ints small = m < spread(0.70710678f);
-  exponent += small;  // the mask is -1
-  m = m - 1.0f + (Floats)((Ints)m & small);
+  const Ints bits = as_ints(x);
+  const Floats mantissa = as_floats((bits & 0x007FFFFF) | 0x3F000000);  // in [1/2, 1)
+  const Ints small = mantissa < spread(0.70710678f);
+  const Floats e = to_floats((bits >> 23) - 126 + small);  // the mask is -1
+  const Floats m = mantissa - 1.0f + only(small, mantissa);
   Floats p = spread(7.0376836292e-2f);
   p = p * m - 1.1514610310e-1f;
   p = p * m + 1.1676998740e-1f;
@@ -125,21 +271,36 @@ inline Floats logarithm(Floats x) {
   p = p * m + 2.0000714765e-1f;
   p = p * m - 2.4999993993e-1f;
   p = p * m + 3.3333331174e-1f;
-  const Floats square = m * m, e = __builtin_convertvector(exponent, Floats);
+  const Floats square = m * m;
   return m + (p * m * square - 2.12194440e-4f * e - 0.5f * square) + 0.693359375f * e;
 }
 
-// Philox4x32-10 for 16 counters that differ in their first word; see hardwire/noise.py.
-inline Words high_half(Words a, std::uint32_t b) {
-  typedef std::uint32_t HalfWords __attribute__((vector_size(32)));
-  const HalfWords low = __builtin_shufflevector(a, a, 0, 1, 2, 3, 4, 5, 6, 7);
-  const HalfWords top = __builtin_shufflevector(a, a, 8, 9, 10, 11, 12, 13, 14, 15);
-  const Doubles p = (__builtin_convertvector(low, Doubles) * b) >> 32;
-  const Doubles q = (__builtin_convertvector(top, Doubles) * b) >> 32;
-  const HalfWords lower = __builtin_convertvector(p, HalfWords), upper = __builtin_convertvector(q, HalfWords);
-  return __builtin_shufflevector(lower, upper, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+// The upper 32 bits of each lane times b: the products of the even lanes, and those of the odd ones.
+inline PartWords high_half(PartWords a, std::uint32_t b) {
+  const PartLongs lanes = (PartLongs)a;
+#if defined(__AVX512F__)
+  const PartLongs factor = PartLongs{} + b;
+  const PartLongs even = (PartLongs)_mm512_mul_epu32((__m512i)lanes, (__m512i)factor);
+  const PartLongs odd = (PartLongs)_mm512_mul_epu32((__m512i)(lanes >> 32), (__m512i)factor);
+#elif defined(__AVX2__)
+  const PartLongs factor = PartLongs{} + b;
+  const PartLongs even = (PartLongs)_mm256_mul_epu32((__m256i)lanes, (__m256i)factor);
+  const PartLongs odd = (PartLongs)_mm256_mul_epu32((__m256i)(lanes >> 32), (__m256i)factor);
+#else
+  const PartLongs even = (lanes & 0xFFFFFFFFu) * b, odd = (lanes >> 32) * b;
+#endif
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  return (PartWords)((even >> 32) | (odd & 0xFFFFFFFF00000000ULL));
+#else
+#error "the packed path reads words as little-endian"
+#endif
+}
+template <class T>
+inline Pair<T> high_half(const Pair<T>& a, std::uint32_t b) {
+  return {high_half(a.low, b), high_half(a.high, b)};
 }
 
+// Philox4x32-10 for 16 counters at once; see hardwire/noise.py.
 inline void philox(Words c[4], std::uint32_t key0, std::uint32_t key1) {
   for (int round = 0; round < 10; ++round) {
     const Words high0 = high_half(c[0], 0xD2511F53u), low0 = c[0] * 0xD2511F53u;
@@ -154,6 +315,6 @@ inline void philox(Words c[4], std::uint32_t key0, std::uint32_t key1) {
 }
 
 inline Floats gumbel(Words word) {
-  const Floats uniform = (__builtin_convertvector((Ints)(word >> 9), Floats) + 0.5f) * 0x1p-23f;
+  const Floats uniform = (to_floats(as_ints(word >> 9)) + 0.5f) * 0x1p-23f;
   return -logarithm(-logarithm(uniform));
 }

@@ -6,7 +6,6 @@ range, the order that rules out cycles, and that the classes divide the outputs.
 
 import json
 import os
-from pathlib import Path
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -14,25 +13,11 @@ from safetensors.numpy import save as to_bytes
 
 from hardwire.circuit.netlist import Circuit, Netlist
 from hardwire.errors import HardwireError
+from hardwire.files import write_whole
 from hardwire.packing import Encoder
 
 FORMAT, VERSION = "hardwire-circuit", 1
 ARRAYS = {"gate": np.uint8, "first": np.int32, "second": np.int32, "outputs": np.int32}
-
-
-def write_whole(path: str | os.PathLike, content: str | bytes) -> None:
-    """Writes a file whole or not at all: into a temporary file beside it, then renamed."""
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        try:
-            temporary.write_bytes(content.encode() if isinstance(content, str) else content)
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        reason = error.strerror or error
-        raise HardwireError(f"cannot write {path}: {reason}; choose a folder that exists and is writable") from None
 
 
 def save(circuit: Circuit, path: str | os.PathLike) -> None:

@@ -67,7 +67,7 @@ def run(
     """Classify a test set: accuracy and images per second."""
     import time
 
-    from hardwire.circuit.file import write_whole
+    from hardwire.files import write_whole
 
     circuit, dataset = open_circuit(file), _load_data(data)
     images, labels = dataset.test.x, dataset.test.y.numpy()

@@ -26,7 +26,8 @@ def check_engine(name: str) -> str:
 def choose(name: str, x, logits: torch.Tensor):
     """The engine for input `x` (a float tensor or Bits) and logits like these; "auto" takes the best that can."""
     if name == "auto":
-        native.warn_if_missing()
+        if not torch.compiler.is_compiling():
+            native.warn_if_missing()
         return native if native.supports(x, logits) else reference
     if not ENGINES[name].supports(x, logits):
         raise HardwireError(

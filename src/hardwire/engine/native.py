@@ -59,12 +59,12 @@ def supports(x, logits: torch.Tensor) -> bool:
 
 def run_layer(x, logits, wiring, plan) -> torch.Tensor:
     """x [batch, inputs] (floats in [0, 1] or Bits), logits [neurons, 16], wiring [2, neurons] -> [batch, neurons]."""
-    return _run(x, [logits], [wiring], plan, classes=0, scale=1.0)
+    return _run(x, [logits], [wiring], plan, classes=0, group_temperature=1.0)
 
 
 def run_network(x, logits, wirings, plan, classes: int, group_temperature: float) -> torch.Tensor:
     """x [batch, inputs] through all layers and the class sums -> scores [batch, classes]."""
-    return _run(x, logits, wirings, plan, classes, 1.0 / group_temperature)
+    return _run(x, logits, wirings, plan, classes, group_temperature)
 
 
 @dataclass(frozen=True)
@@ -77,16 +77,16 @@ class _Call:
     words: np.ndarray | None
     floats: np.ndarray | None
     classes: int
-    scale: float
+    group_temperature: float
     columns: int
     threads: int
 
     @property
     def batch(self) -> tuple:
-        return (self.choice, self.words, self.floats, self.classes, self.scale, self.threads)
+        return (self.choice, self.words, self.floats, self.classes, self.group_temperature, self.threads)
 
 
-def _run(x, logits, wirings, plan, classes, scale) -> torch.Tensor:
+def _run(x, logits, wirings, plan, classes, group_temperature) -> torch.Tensor:
     inputs = x.shape[1]
     stack = _stack(inputs, wirings)
     arrays = [z.detach().contiguous().numpy() for z in logits]
@@ -106,7 +106,7 @@ def _run(x, logits, wirings, plan, classes, scale) -> torch.Tensor:
         plan.temperature.advance(confidence)
         rule.tau = plan.temperature.tau.item()
     columns = classes or logits[-1].shape[0]
-    call = _Call(stack, rule, choice, words, floats, classes, scale, columns, threads)
+    call = _Call(stack, rule, choice, words, floats, classes, group_temperature, columns, threads)
     if plan.mode != "method":
         logits = [z.detach() for z in logits]
     source = x if isinstance(x, torch.Tensor) and plan.mode != "deploy" else None
@@ -149,7 +149,7 @@ def _rule(plan, hard):
         noisy=key is not None,
         tau=plan.temperature.tau.item(),
         seed=key.seed if key else 0,
-        step=int(key.step) if key else 0,
+        step=int(key.step) & 0xFFFFFFFF if key else 0,
         draw=key.draw if key else 0,
         evaluation=key.evaluation if key else False,
     )

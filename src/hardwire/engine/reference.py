@@ -12,6 +12,8 @@ from hardwire.bits import Bits
 from hardwire.gates import COEFFICIENTS, THRESHOLD
 from hardwire.noise import gumbel
 
+_COEFFICIENTS = COEFFICIENTS.tolist()  # numbers, because torch.compile warns about arrays
+
 
 def supports(x, logits) -> bool:
     return True
@@ -56,14 +58,14 @@ def _columns(x, dtype, plan) -> torch.Tensor:
 
 def _gates(h, logits, wiring, plan, layer) -> torch.Tensor:
     """One layer: h [inputs, batch] -> [neurons, batch]."""
-    matrix = torch.tensor(COEFFICIENTS, dtype=logits.dtype, device=logits.device)
+    matrix = torch.tensor(_COEFFICIENTS, dtype=logits.dtype, device=logits.device)
     return _Bilinear.apply(h, _weights(logits, plan, layer) @ matrix, wiring[0], wiring[1])
 
 
 def _weights(logits, plan, layer) -> torch.Tensor:
     """The 16 selection weights of each neuron, [neurons, 16]."""
     if plan.mode != "method":
-        return selection.pick(logits.detach())
+        return selection.pick(selection.check_logits(logits.detach()))
     noise = gumbel(plan.noise, layer, *logits.shape, like=logits) if plan.method.noisy else None
     # a copy, because the next training step moves tau in place while this graph may still be alive
     return selection.selection_weights(logits, plan.method, plan.temperature.tau.clone(), noise)
@@ -98,6 +100,7 @@ class _Bilinear(torch.autograd.Function):
         del a  # a batch of activations is the unit of memory here
         if ctx.needs_input_grad[0]:  # d * (c1 + c3*b) to the first input, d * (c2 + c3*a) to the second
             grad_h = torch.zeros_like(h)
-            grad_h.index_add_(0, first, db.mul_(c3).addcmul_(c1, d))
+            db = db * c3 if torch.is_grad_enabled() else db.mul_(c3)  # a second derivative needs the db of grad_c
+            grad_h.index_add_(0, first, db.addcmul_(c1, d))
             grad_h.index_add_(0, second, da.mul_(c3).addcmul_(c2, d))
         return grad_h, grad_c, None, None

@@ -9,9 +9,9 @@ import os
 from pathlib import Path
 
 from hardwire.circuit import algebra
-from hardwire.circuit.file import write_whole
 from hardwire.circuit.lower import complete
 from hardwire.circuit.netlist import Circuit, Netlist
+from hardwire.files import write_whole
 
 # gates that are one AND: negate first, negate second, negate the result
 AND_FORMS = {

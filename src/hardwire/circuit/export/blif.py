@@ -3,9 +3,9 @@
 import os
 
 from hardwire.circuit.export.names import name_for
-from hardwire.circuit.file import write_whole
 from hardwire.circuit.lower import complete
 from hardwire.circuit.netlist import Circuit, Netlist
+from hardwire.files import write_whole
 from hardwire.gates import GATES
 
 

@@ -15,10 +15,10 @@ from hardwire.circuit.export.c_parts import parts
 from hardwire.circuit.export.c_tables import tables
 from hardwire.circuit.export.c_template import fill, numbers
 from hardwire.circuit.export.names import name_for
-from hardwire.circuit.file import write_whole
 from hardwire.circuit.lower import raw_kind
 from hardwire.circuit.netlist import Circuit
 from hardwire.errors import unknown_name
+from hardwire.files import write_whole
 
 FORMS = {"code": parts, "tables": tables}
 CODE_GATES = 20_000  # up to here code compiles in seconds; a third of a millisecond a gate

@@ -11,11 +11,11 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from hardwire.circuit import algebra
-from hardwire.circuit.file import write_whole
 from hardwire.circuit.netlist import Circuit
 from hardwire.circuit.passes.dead import remove_dead
 from hardwire.circuit.statistics import live_nodes
 from hardwire.errors import HardwireError
+from hardwire.files import write_whole
 from hardwire.gates import GATES
 
 MOST_GATES = 250

@@ -16,11 +16,11 @@ from hardwire.circuit import algebra
 from hardwire.circuit.export.names import name_for
 from hardwire.circuit.export.testbench import testbench
 from hardwire.circuit.export.verilog_module import Module
-from hardwire.circuit.file import write_whole
 from hardwire.circuit.lower import FIRST_ADDER, RAW_BITS, byte_keys, float_keys, raw_kind, raw_width
 from hardwire.circuit.netlist import Circuit
 from hardwire.circuit.statistics import live_nodes
 from hardwire.errors import HardwireError
+from hardwire.files import write_whole
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,13 @@
+"""The training loop: batches, evaluation, progress, checkpoints that resume to the same bits.
+
+Everything that depends on chance is a function of (seed, iteration), so no generator has to be carried from one process
+to the next.
+"""
+
+from hardwire.training.callbacks import Callback, Run
+from hardwire.training.divergence import TrainingDiverged
+from hardwire.training.fit import fit
+from hardwire.training.history import History, Record
+from hardwire.training.tensorboard import TensorBoard
+
+__all__ = ["Callback", "History", "Record", "Run", "TensorBoard", "TrainingDiverged", "fit"]

@@ -1,0 +1,95 @@
+"""The statistics of a run, against numbers worked out by hand."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+import hardwire as hw
+from hardwire.training import Record
+
+GAPS = [0.30, 0.10, 0.40, 0.05, -0.02, 0.01, 0.07, 0.03, 0.02, 0.04]
+
+
+def record(iteration, selection, **changes):
+    values = {
+        "loss": 1.5,
+        "method": 0.5 + selection,
+        "argmax": 0.5,
+        "deploy": 0.5,
+        "selection": selection,
+        "computation": 0.0,
+        "total": selection,
+        "tau": 1.0,
+        "confidence": 0.25,
+        "commitment": [0.2, 0.3],
+        "gate_usage": [[1 / 16] * 16] * 2,
+        "node_actual": [0.1, 0.2],
+        "node_bound": [0.2, 0.3],
+        "seconds": 1.0,
+    }
+    return Record(iteration=iteration, **{**values, **changes})
+
+
+def history(spacing=500):
+    return hw.History(record(spacing * (i + 1), gap) for i, gap in enumerate(GAPS))
+
+
+def test_final_and_peak_are_the_last_and_the_largest():
+    assert history().final.selection == 0.04
+    assert history().peak("selection") == 0.40
+    assert history().peak("confidence") == 0.25
+
+
+@pytest.mark.parametrize("spacing", [1, 7, 500])
+def test_the_range_is_over_the_last_80_percent_of_training(spacing):
+    assert history(spacing).range("selection") == (-0.02, 0.40)  # 8 of 10: without 0.30 and 0.10
+    assert history(spacing).range("selection", last=0.5) == (0.01, 0.07)
+    assert history(spacing).range("selection", last=1.0) == (-0.02, 0.40)
+    assert history(spacing).range("selection", last=0.1) == (0.04, 0.04)
+
+
+def test_the_range_counts_iterations_not_evaluations():
+    uneven = hw.History([record(100, 9.0), record(200, 8.0), record(201, 1.0), record(1000, 2.0)])
+    assert uneven.range("selection") == (1.0, 2.0)
+
+
+def test_best_is_the_highest_deployed_accuracy_and_the_earliest_of_equals():
+    some = hw.History(record(i, 0.0, deploy=deploy) for i, deploy in enumerate([0.5, 0.9, 0.9, 0.7]))
+    assert some.best.iteration == 1
+
+
+def test_columns_come_by_name():
+    assert history().column("selection") == GAPS
+    assert history().column("commitment") == [[0.2, 0.3]] * 10
+    with pytest.raises(hw.HardwireError, match="unknown column 'slection'"):
+        history().column("slection")
+    with pytest.raises(hw.HardwireError, match="unknown numeric column 'commitment'"):
+        history().peak("commitment")
+
+
+def test_json_and_back_is_the_same_history():
+    again = hw.History.from_json(history().to_json())
+    assert again == history() and again.column("seconds") == history().column("seconds")
+    assert len(again) == 10 and next(iter(again)) == history().records[0]
+
+
+@pytest.mark.parametrize("text", ["", "[1]", "{", json.dumps([{"iteration": 1}]), "3"])
+def test_other_json_is_refused(text):
+    with pytest.raises(hw.HardwireError, match="not a history"):
+        hw.History.from_json(text)
+
+
+def test_wall_clock_time_does_not_make_two_histories_differ_but_numbers_do():
+    assert hw.History([record(1, 0.5)]) == hw.History([replace(record(1, 0.5), seconds=9.0)])
+    assert hw.History([record(1, 0.5)]) != hw.History([record(1, 0.6)])
+
+
+def test_an_empty_history_says_so():
+    empty = hw.History()
+    for ask in (lambda: empty.final, lambda: empty.best, lambda: empty.peak(), lambda: empty.range()):
+        with pytest.raises(hw.HardwireError, match="history is empty"):
+            ask()
+    assert repr(empty) == "History(empty)" and empty.column("loss") == []
+    with pytest.raises(hw.HardwireError, match="last=0 "):
+        history().range("selection", last=0)
