@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from hardwire.circuit.speed import measure_c, measure_engine, random_circuit, use_one_core
+from hardwire.circuit.speed import measure_c, measure_engine, one_core, random_circuit
 
 
 def main():
@@ -26,14 +26,14 @@ def main():
     ):
         parser.add_argument(f"--{name}", type=int, default=default)
     options = parser.parse_args()
-    use_one_core()
     built = random_circuit(options.inputs, options.width, options.depth, options.classes, options.seed)
     start = time.perf_counter()
     circuit = built.simplify()
     seconds = time.perf_counter() - start
     print(f"{len(built.netlist.gate):,} gates, {len(circuit.netlist.gate):,} simplified in {seconds:.2f} s")
     images = np.random.default_rng(options.seed).random((options.images, options.inputs)) < 0.5
-    lines = [measure_engine(circuit, images), *(measure_c(circuit, images, form) for form in ("code", "tables"))]
+    with one_core():
+        lines = [measure_engine(circuit, images), *(measure_c(circuit, images, form) for form in ("code", "tables"))]
     for speed in lines:
         print(
             f"{speed.what:22} {speed.images_per_second / 1e6:6.2f} million images/s   one image {speed.latency:6.1f} µs"

@@ -4,6 +4,7 @@ Both are timed by processor time, best of several rounds, so that a busy machine
 compiled with -O2 around a loop that reads nothing and prints nothing.
 """
 
+import contextlib
 import os
 import tempfile
 import time
@@ -82,7 +83,15 @@ def _best(work, clock) -> float:
     return min(seconds)
 
 
-def use_one_core() -> None:
-    """Keeps this process, and the programs it starts, on one core, where the system can."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+@contextlib.contextmanager
+def one_core():
+    """Inside, this process and the programs it starts stay on one core, where the system can do that."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(before)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)

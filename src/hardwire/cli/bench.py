@@ -29,11 +29,10 @@ def bench(
 
     if images < 64:
         raise HardwireError(f"{images} images are too few to time; use 64 or more")
-    speed.use_one_core()
     circuit = open_circuit(file) if file else speed.random_circuit(inputs, width, depth, classes, seed)
     circuit = simplify_aloud(circuit, rewrite=False)
     x = np.random.default_rng(seed).random((images // 64 * 64, circuit.inputs)) < 0.5
-    with steps("timing") as say:
+    with speed.one_core(), steps("timing") as say:
         say("the engine")
         lines = [speed.measure_engine(circuit, x)]
         say("the C export, compiling first")
