@@ -59,6 +59,17 @@ def test_a_right_export_is_verified_and_the_proof_is_named(exported, ending, pro
     assert answer.images == 100
 
 
+def test_one_threshold_a_value_leaves_no_doubt_about_raw_images(tmp_path):
+    circuit = random_circuit(5, inputs=8, classes=2, encoder=hw.Encoder.uniform(8, 1, 255))
+    images = np.random.default_rng(0).integers(0, 256, (50, 8), np.uint8)
+    circuit.save(tmp_path / "net.circuit")
+    circuit.to_aiger(tmp_path / "bytes.aig")
+    circuit.to_aiger(tmp_path / "bits.aig", raw="bits")
+    circuit.to_verilog(tmp_path / "bits.v", raw="bits", images=images)
+    for name in ("net.circuit", "bytes.aig", "bits.aig", "bits.v"):
+        assert verify(circuit, tmp_path / name, images).equal
+
+
 def spoil(path, pattern, replacement):
     text = path.read_text()
     changed = re.sub(pattern, replacement, text, count=1)

@@ -19,7 +19,8 @@ from hardwire.packing import unpack, word_count
 
 EXHAUSTIVE_INPUTS = 16
 SAT_GATES = 1_000_000  # of both circuits together; 480,000 take some 6 seconds
-SAT_CONFLICTS = 20_000
+SAT_CONFLICTS = 200_000  # where the solver gives up; fewer for a large miter, in which each takes longer
+SAT_WORK = 2_000_000_000  # conflicts times gates: some ten to thirty seconds
 VECTORS = 1 << 16
 CHUNK = 1 << 14
 
@@ -147,7 +148,8 @@ def _solve(difference: Netlist) -> bool | None:
             path = Path(folder, f"{name}.aig")
             write_aiger(netlist, path)
             graphs.append(read_aiger_into_aig(path))
-        return equivalence_checking(*graphs, conflict_limit=SAT_CONFLICTS)
+        limit = min(SAT_CONFLICTS, SAT_WORK // max(1, graphs[0].num_gates))
+        return equivalence_checking(*graphs, conflict_limit=limit)
 
 
 def _find(difference: Netlist) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 from hardwire.circuit import algebra
 from hardwire.circuit.netlist import Circuit, Netlist
 from hardwire.errors import HardwireError, unknown_name
-from hardwire.packing import Encoder
+from hardwire.packing import Encoder, unpack
 
 FIRST_ADDER = 6  # bits that the first level of an adder tree sums: a three-bit sum of six bits is three 6-input LUTs
 RAW_BITS = {"bits": 1, "bytes": 8, "floats": 32}  # what an exported circuit reads: input bits, or raw values
@@ -35,11 +35,19 @@ def raw_width(circuit: Circuit, raw: str) -> int:
 
 
 def raw_bits(circuit: Circuit, raw: str, images: np.ndarray) -> np.ndarray:
-    """Images [n, inputs] of 0 and 1, or raw values [n, raw_features], as the bits uint8 [n, raw_width] that enter."""
+    """Images (raw values where the circuit has an encoder, 0 and 1 where it has none) as the bits that enter an export
+    of kind `raw`, uint8 [n, raw_width]."""
     if raw == "bits":
-        return np.ascontiguousarray(images, np.uint8)
+        return as_bits(circuit, images)
     little = np.ascontiguousarray(images, np.uint8 if raw == "bytes" else "<f4").view(np.uint8)
     return np.unpackbits(little, axis=1, bitorder="little")
+
+
+def as_bits(circuit: Circuit, images: np.ndarray) -> np.ndarray:
+    """Images, as above, as the circuit's own input bits, uint8 [n, inputs]."""
+    if circuit.encoder is None:
+        return np.ascontiguousarray(images, np.uint8)
+    return unpack(circuit.encoder.encode(images), circuit.inputs)
 
 
 class Builder:

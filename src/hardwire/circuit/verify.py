@@ -13,10 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from hardwire.circuit.equivalence import VECTORS, Equivalence, circuits_equal, netlists_equal, random_words
-from hardwire.circuit.evaluate import as_rows
 from hardwire.circuit.export.c import c_harness
 from hardwire.circuit.file import load
-from hardwire.circuit.lower import RAW_BITS, complete, raw_bits, raw_kind, raw_width
+from hardwire.circuit.lower import RAW_BITS, as_bits, complete, raw_bits, raw_kind, raw_width
 from hardwire.circuit.netlist import Circuit, Netlist
 from hardwire.circuit.read_aiger import read_aiger
 from hardwire.circuit.tools import compile_c, run, run_yosys
@@ -45,8 +44,8 @@ def verify(
     raw: str | None = None,
     sat: bool = True,
 ) -> Verification:
-    """images: test images as raw values where the file reads raw values, else as 0 and 1 [n, inputs]; raw: what the
-    file reads, if its number of inputs leaves a doubt."""
+    """images: test images, raw values where the circuit has an encoder and 0 and 1 [n, inputs] where it has none; raw:
+    what the file reads, if its number of inputs leaves a doubt."""
     path = Path(path)
     if not path.is_file():
         raise HardwireError(f"cannot read {path}: no such file")
@@ -55,14 +54,9 @@ def verify(
     if path.suffix in LOGIC:
         return _verify_logic(circuit, path, images, raw, sat)
     other = load(path)
-    samples = None if images is None else _samples(circuit, images)
+    samples = None if images is None else pack(as_bits(circuit, images))
     answer = circuits_equal(circuit, other, samples=samples, sat=sat)
     return _told(answer, 0 if images is None else len(images), circuit.predict, other.predict)
-
-
-def _samples(circuit: Circuit, images: np.ndarray) -> np.ndarray:
-    rows = as_rows(circuit, images, raw=circuit.encoder is not None and images.shape[1] != circuit.inputs)
-    return rows if rows.dtype == np.uint64 else pack(rows)
 
 
 def _told(answer: Equivalence, images: int, model, file) -> Verification:

@@ -116,7 +116,7 @@ def export(
     if data is not None:
         if out.suffix != ".v":
             raise HardwireError(f"--data makes a Verilog testbench; {out} is no Verilog file")
-        options[".v"]["images"] = _test_images(circuit, data, raw)[:images]
+        options[".v"]["images"] = _test_images(circuit, data)[:images]
     getattr(circuit, writers.get(out.suffix, "to_aiger"))(out, **options[out.suffix])
     typer.echo(f"wrote {out}")
 
@@ -153,7 +153,7 @@ def verify(
     from hardwire.circuit.verify import verify as compare
 
     circuit = open_circuit(model)
-    images = None if data is None else _test_images(circuit, data, raw)
+    images = None if data is None else _test_images(circuit, data)
     with steps("verifying") as say:
         say(file.name)
         answer = compare(circuit, file, images, raw=raw)
@@ -170,14 +170,12 @@ def _load_data(name: str):
     return data.load(name)
 
 
-def _test_images(circuit, name: str, raw: str | None):
-    """The test set as the exported circuit reads it: raw values, or bits [n, inputs]."""
+def _test_images(circuit, name: str):
+    """The test set as raw values where the circuit has an encoder, else as 0 and 1 [n, inputs]."""
     import numpy as np
 
-    from hardwire.circuit.lower import raw_kind
-
     dataset = _load_data(name)
-    if raw_kind(circuit, raw) != "bits":
+    if circuit.encoder is not None:
         return dataset.raw("test")
     x = dataset.test.x
     return (x.unpack() if hasattr(x, "features") else x > 0.5).numpy().astype(np.uint8)

@@ -38,9 +38,9 @@ endmodule
 
 
 def testbench(circuit: Circuit, design, raw: str, images: np.ndarray) -> str:
-    """images: what `predict` takes, as an array: 0 and 1 [n, inputs] for raw="bits", raw values otherwise."""
+    """images: raw values where the circuit has an encoder, 0 and 1 [n, inputs] where it has none."""
     images = np.asarray(images)
-    labels = circuit.predict(images, raw=raw != "bits")
+    labels = circuit.predict(images, raw=circuit.encoder is not None)
     packed = np.packbits(raw_bits(circuit, raw, images), axis=1, bitorder="little")
     vectors = [
         f"    images[{i}] = {design.width}'h{row[::-1].tobytes().hex()}; expected[{i}] = {label};"

@@ -46,7 +46,7 @@ def write_verilog(
     images: np.ndarray | None = None,
 ) -> None:
     """Writes `path`. pipeline: registers every so many levels; raw: what `x` holds, bits, bytes or floats; images: raw
-    values (or 0 and 1 for raw="bits") of a self-checking testbench, written beside it as NAME_tb.v."""
+    values (0 and 1 where the circuit has no encoder) of a self-checking testbench, written beside it as NAME_tb.v."""
     path = Path(path)
     design = to_verilog(circuit, name_for(path, name), pipeline=pipeline, raw=raw)
     write_whole(path, design.text)
