@@ -27,4 +27,4 @@ def test_the_examples_of_the_circuits_page_run(tmp_path, monkeypatch):
             assert result.exit_code == 0, f"{line}: {result.output}{result.exception!r}"
             if arguments[0] == "verify":
                 assert "the 450 test images agree" in result.output
-    assert names["accuracy"] > 0.8
+    assert names["accuracy"] > 0.7

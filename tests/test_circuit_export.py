@@ -130,7 +130,9 @@ def test_pyosys_serves_where_the_yosys_program_is_missing(tmp_path, monkeypatch)
     monkeypatch.setattr(tools.shutil, "which", lambda name: None)
     circuit, images = with_encoder(21, "bits")
     circuit.to_verilog(tmp_path / "net.v", pipeline=2)
-    assert labels(read_logic(tmp_path / "net.v"))(images).tolist() == circuit.predict(images).tolist()
+    circuit.to_blif(tmp_path / "net.blif")
+    for name in ("net.v", "net.blif"):
+        assert labels(read_logic(tmp_path / name))(images).tolist() == circuit.predict(images).tolist()
     assert estimate(circuit)[0].luts > 0
 
 
@@ -140,6 +142,8 @@ def test_missing_tools_are_explained(tmp_path, monkeypatch):
     monkeypatch.delenv("CC", raising=False)
     with pytest.raises(hw.HardwireError, match="pip install pyosys"):
         tools.run_yosys(["help"], tmp_path)
+    with pytest.raises(hw.HardwireError, match="yosys-abc is not installed"):
+        tools.run_abc("help", tmp_path)
     with pytest.raises(hw.HardwireError, match="install Icarus Verilog"):
         tools.run_iverilog([], tmp_path)
     with pytest.raises(hw.HardwireError, match="no C compiler found"):

@@ -46,6 +46,16 @@ def run_yosys(commands: list[str], folder: str | os.PathLike) -> str:
     return run(call, "yosys", folder)
 
 
+def run_abc(commands: str, folder: str | os.PathLike) -> str:
+    """Runs ABC, which comes with yosys and with pyosys, in `folder`."""
+    found = next(filter(None, map(shutil.which, ("yosys-abc", "berkeley-abc"))), None)
+    if found is None and (package := importlib.util.find_spec("pyosys")) is not None:
+        found = str(Path(package.origin).with_name("yosys-abc"))
+    if found is None:
+        raise HardwireError("yosys-abc is not installed; run: pip install pyosys (or install the yosys program)")
+    return run([found, "-q", commands], "ABC", folder)
+
+
 def run_iverilog(sources: list[Path], folder: str | os.PathLike) -> str:
     """Compiles and simulates; what the simulation printed."""
     if not has_iverilog():

@@ -1,7 +1,7 @@
 """Does an exported file compute what the model computes? On test images, on random vectors, and by SAT where it can.
 
-Logic files (AIGER, BLIF, Verilog, circuit files) are read back as netlists, the latter two of the formats by yosys, and
-compared with the model's circuit. C is compiled and run. Every answer says how it was reached.
+Logic files are read back as netlists (BLIF by ABC, Verilog by yosys) and compared with the model's circuit. C is
+compiled and run. Every answer says how it was reached.
 """
 
 import os
@@ -18,11 +18,22 @@ from hardwire.circuit.file import load
 from hardwire.circuit.lower import RAW_BITS, as_bits, complete, raw_bits, raw_kind, raw_width
 from hardwire.circuit.netlist import Circuit, Netlist
 from hardwire.circuit.read_aiger import read_aiger
-from hardwire.circuit.tools import compile_c, run, run_yosys
+from hardwire.circuit.tools import compile_c, run, run_abc, run_yosys
 from hardwire.errors import HardwireError
 from hardwire.packing import pack, unpack
 
 LOGIC = (".aig", ".aag", ".blif", ".v")
+TO_AIGER = [  # yosys commands from Verilog to an and-inverter graph; formalff turns clocked registers into latches
+    "hierarchy -auto-top",
+    "proc",
+    "flatten",
+    "opt_clean",
+    "techmap",
+    "opt_clean",
+    "aigmap",
+    "formalff -clk2ff",
+    "write_aiger -symbols netlist.aig",
+]
 
 
 @dataclass(frozen=True)
@@ -102,25 +113,17 @@ def read_logic(path: str | os.PathLike) -> Netlist:
     path = Path(path).resolve()
     if path.suffix in (".aig", ".aag"):
         return read_aiger(path)[0]
-    read = {".blif": "read_blif", ".v": "read_verilog"}[path.suffix]
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, path.name).symlink_to(path)
-        run_yosys(
-            [
-                f"{read} {path.name}",
-                "hierarchy -auto-top",
-                "proc",
-                "flatten",
-                "opt_clean",
-                "techmap",
-                "opt_clean",
-                "aigmap",
-                "formalff -clk2ff",
-                "write_aiger -symbols netlist.aig",
-            ],
-            folder,
-        )
-        return read_aiger(Path(folder, "netlist.aig"))[0]
+        source = Path(folder, f"source{path.suffix}")  # a name without blanks, which the tools cannot quote
+        source.symlink_to(path)
+        if path.suffix == ".blif":
+            run_abc(f"read_blif {source.name}; strash; write_aiger -s netlist.aig", folder)
+        else:
+            run_yosys([f"read_verilog {source.name}", *TO_AIGER], folder)
+        netlist = Path(folder, "netlist.aig")
+        if not netlist.is_file():
+            raise HardwireError(f"cannot read {path}: ABC does not take it for a BLIF file")
+        return read_aiger(netlist)[0]
 
 
 def _verify_c(circuit: Circuit, path: Path, images: np.ndarray | None) -> Verification:
