@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import hardwire as hw
 from hardwire.circuit import Circuit, Netlist
 from hardwire.circuit.verify import verify
-from hardwire.cli import bench
+from hardwire.cli import app as hardwire
 from hardwire.cli.circuit import app
 
 ENCODER = hw.Encoder.uniform(5, 4, 255)
@@ -155,8 +155,8 @@ def test_verify_exits_with_1_and_a_counterexample(exported):
 
 
 def test_bench_prints_throughput_and_latency_beside_the_c_export():
-    sizes = ["--inputs", 20, "--width", 40, "--depth", 2, "--classes", 2, "--images", 128]
-    printed = call(*sizes, of=bench.app)
+    sizes = ["bench", "--inputs", 20, "--width", 40, "--depth", 2, "--classes", 2, "--images", 128]
+    printed = call(*sizes, of=hardwire)
     assert "C export -O2" in printed
     assert "one image, µs" in printed
     assert re.search(r"engine / C export: \d", printed)
