@@ -124,7 +124,7 @@ def npz(tmp_path):
 def test_a_model_goes_the_whole_way_on_the_command_line(tmp_path, npz):
     data, bits, labels = npz
     net = random_network(4, inputs=20)
-    hw.save(net, tmp_path / "model.safetensors")
+    hw.save(net, tmp_path / "model.safetensors", dataset=str(data))
     model, circuit = tmp_path / "model.safetensors", tmp_path / "net.circuit"
     assert "proven" in call("build", model, circuit)
     assert "-> " in call("simplify", circuit, tmp_path / "small.circuit", "--rewrite")
@@ -137,7 +137,7 @@ def test_a_model_goes_the_whole_way_on_the_command_line(tmp_path, npz):
     for ending in ("c", "aig", "blif", "v"):
         out = tmp_path / f"net.{ending}"
         call("export", circuit, out)
-        assert "the 40 test images agree" in call("verify", model, out, "--data", data)
+        assert "the 40 test images agree" in call("verify", model, out)
     call("export", circuit, tmp_path / "piped.v", "--pipeline", 2, "--data", data, "--images", 5)
     assert "PASS 5 images" in (tmp_path / "piped_tb.v").read_text()
     call("export", circuit, tmp_path / "cone.svg", "--class", 0, "--output", 0)

@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from hardwire.cli.circuit_files import open_circuit, simplify_aloud, steps, table_of
+from hardwire.cli.circuit_files import open_circuit, simplify_aloud, steps, table_of, trained_on
 
 app = typer.Typer(help="Circuits: build, simplify, run, export and verify them.", no_args_is_help=True)
 
 Model = Annotated[Path, typer.Argument(help="A model file or a circuit file.")]
 RAW = typer.Option(None, "--raw", help="What the file reads: bits, bytes or floats (default: bytes with an encoder).")
-DATA = typer.Option(None, "--data", help="A dataset by name, or an .npz file; its test set is used.")
+DATA = typer.Option(None, "--data", help="Also on this test set. [default: of what the model was trained on, if known]")
 
 
 @app.command()
@@ -153,6 +153,7 @@ def verify(
     from hardwire.circuit.verify import verify as compare
 
     circuit = open_circuit(model)
+    data = data or trained_on(model)
     images = None if data is None else _test_images(circuit, data)
     with steps("verifying") as say:
         say(file.name)

@@ -21,6 +21,17 @@ def open_circuit(path: Path):
     return Circuit.from_network(hardwire.load(path))
 
 
+def trained_on(path: Path) -> str | None:
+    """The dataset that a model file names; a circuit file names none."""
+    from hardwire.circuit.file import is_circuit_file
+
+    if is_circuit_file(path):
+        return None
+    from hardwire.models import trained_on as named
+
+    return named(path)
+
+
 def simplify_aloud(circuit, rewrite: bool):
     from hardwire.circuit.passes import simplify as run_passes
 
