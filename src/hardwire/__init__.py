@@ -29,12 +29,15 @@ _HOME = {  # public name -> the module it lives in
     "Callback": "training",
     "TensorBoard": "training",
     "TrainingDiverged": "training",
+    "Circuit": "circuit",
 }
 _ROOMS = (
     "bits",
+    "circuit",
     "data",
     "engine",
     "errors",
+    "files",
     "gap",
     "gates",
     "layers",
