@@ -8,6 +8,7 @@ import time
 
 from rich.console import Console, Group
 from rich.live import Live
+from rich.padding import Padding
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -44,7 +45,7 @@ class Overview(Watcher):
     def _picture(self, standing: Standing) -> Group:
         bar = ProgressBar(total=standing.total or 1, completed=standing.done + standing.failed, width=40)
         head = Text(f"{_counts(standing)}; {_time_left(standing, time.monotonic() - self.begin)}")
-        return Group(head, bar, _running_table(standing), _latest_table(standing))
+        return Group(head, Padding(bar, (0, 0, 1, 0)), _running_table(standing), _latest_table(standing))
 
 
 def _counts(standing: Standing) -> str:
