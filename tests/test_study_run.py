@@ -102,7 +102,7 @@ def test_a_worker_tells_a_full_disk_from_a_failure(tmp_path, monkeypatch):
     def full(path, payload):
         raise hw.HardwireError(f"cannot write {path}: No space left on device")
 
-    monkeypatch.setattr(tensorfile, "write_bytes", full)
+    monkeypatch.setattr(tensorfile, "write_whole", full)
     with pytest.raises(DiskFull, match="no room on the disk"):
         execute("key", next(iter(small_studies.small())), tmp_path / "work")
 

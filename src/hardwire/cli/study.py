@@ -23,13 +23,13 @@ def init(
 ):
     """Write a commented TOML file to start from."""
     from hardwire.errors import HardwireError
+    from hardwire.files import write_whole
     from hardwire.study.description import preset_text
-    from hardwire.tensorfile import write_bytes
 
     text = preset_text(preset)
     if file.exists():
         raise HardwireError(f"{file} is there already; choose another name")
-    write_bytes(file, text.encode())
+    write_whole(file, text)
     typer.echo(f"wrote {file}; next: hardwire study plan {file}")
 
 

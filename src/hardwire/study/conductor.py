@@ -5,7 +5,6 @@ command. Surprising: a run is taken for done only by its row; the checkpoint is 
 kill between the two costs a second look at a finished checkpoint and not a second run.
 """
 
-import itertools
 import shutil
 from collections import deque
 from collections.abc import Iterator
@@ -23,7 +22,7 @@ ATTEMPTS = 3  # how often in one go a run may lose its worker before it counts a
 
 @dataclass
 class Standing:
-    """How a study stands, for whoever watches: keys of runs by what became of them."""
+    """How a study stands, for whoever watches. retried: how often a run was put back after it lost its worker."""
 
     total: int
     done: int = 0
@@ -54,26 +53,33 @@ def conduct(
     store.interrupt()
     store.add_description(description, code)
     _add_pixels(description, store)
-    states = store.states()
     standing = Standing(len(description))
-    todo = []
-    for config in description:
-        key = config.key(code)
-        status = states[key].status if key in states else None
-        if status == "done":
-            standing.done += 1
-            discard(store.work, key)
-        elif status == "failed" and not retry_failed:
-            standing.failed += 1
-        else:
-            if status == "failed":
-                discard(store.work, key)  # its checkpoint may be what is wrong with it
-            todo.append((key, config))
-            standing.work_left += effort(config)
+    todo = _take_stock(description, store, code, retry_failed, standing)
     _Conductor(store, engine, code, standing, watcher or Watcher()).play(todo)
     if standing.done == standing.total and store.work.exists():
         shutil.rmtree(store.work)
     return standing
+
+
+def _take_stock(
+    description: Description, store: Store, code: str, retry_failed: bool, standing: Standing
+) -> list[tuple[str, RunConfig]]:
+    """The runs that are left to do; the others are counted in `standing`."""
+    states, todo = store.states(), []
+    for config in description:
+        key = config.key(code)
+        status = states[key].status if key in states else None
+        if status == "failed" and not retry_failed:
+            standing.failed += 1
+            continue
+        if status in ("done", "failed"):
+            discard(store.work, key)  # no longer needed, or perhaps what is wrong with the run
+        if status == "done":
+            standing.done += 1
+        else:
+            todo.append((key, config))
+            standing.work_left += effort(config)
+    return todo
 
 
 def effort(config: RunConfig) -> float:
@@ -146,6 +152,6 @@ class _Conductor:
 def _add_pixels(description: Description, store: Store) -> None:
     """The pixel values of each dataset, for the computation gap; once."""
     known = store.pixels()
-    for dataset in dict.fromkeys(itertools.chain(grid.dataset for grid in description.grids)):
+    for dataset in dict.fromkeys(grid.dataset for grid in description.grids):
         if dataset not in known and (counts := pixel_counts(dataset)):
             store.add_pixels(dataset, counts)

@@ -5,8 +5,8 @@ import io
 from pathlib import Path
 
 from hardwire.errors import HardwireError, unknown_name
+from hardwire.files import write_whole
 from hardwire.study.store import TABLES, Store
-from hardwire.tensorfile import write_bytes
 
 
 def export_tables(store: Store, folder: Path, form: str = "csv") -> list[Path]:
@@ -17,7 +17,7 @@ def export_tables(store: Store, folder: Path, form: str = "csv") -> list[Path]:
     paths = []
     for name in TABLES:
         paths.append(folder / f"{name}.{form}")
-        write_bytes(paths[-1], _FORMS[form](*store.table(name)))
+        write_whole(paths[-1], _FORMS[form](*store.table(name)))
     return paths
 
 

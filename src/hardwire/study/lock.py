@@ -1,7 +1,7 @@
 """A lock file that the operating system releases when its holder dies, however it dies.
 
-The file itself stays; only the lock on it means something. Surprising: that is why it is never deleted, since a second
-process could then lock a file that is no longer there.
+The file may stay behind; only the lock on it means something. Surprising: a lock file is deleted only when its run is
+over for good, since a second process could otherwise hold a lock on a file that is no longer there.
 """
 
 import contextlib

@@ -3,11 +3,11 @@
 from importlib import resources
 from pathlib import Path
 
+from hardwire.files import write_whole
 from hardwire.study.export import csv_bytes
 from hardwire.study.reporting.content import Report, build
 from hardwire.study.reporting.markdown import to_markdown
 from hardwire.study.store import Store
-from hardwire.tensorfile import write_bytes
 
 
 def write_report(store: Store, folder: Path) -> Path:
@@ -16,12 +16,12 @@ def write_report(store: Store, folder: Path) -> Path:
     for name in ("tables", "figures"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     for table in [*report.tables, *(figure.data for figure in report.figures)]:
-        write_bytes(folder / "tables" / f"{table.slug}.csv", csv_bytes(*table.flat()))
+        write_whole(folder / "tables" / f"{table.slug}.csv", csv_bytes(*table.flat()))
     for figure in report.figures:
-        write_bytes(folder / "figures" / f"{figure.slug}.svg", figure.svg.encode())
-        write_bytes(folder / "figures" / f"{figure.slug}.png", figure.png)
-    write_bytes(folder / "report.md", to_markdown(report).encode())
-    write_bytes(folder / "index.html", to_html(report).encode())
+        write_whole(folder / "figures" / f"{figure.slug}.svg", figure.svg)
+        write_whole(folder / "figures" / f"{figure.slug}.png", figure.png)
+    write_whole(folder / "report.md", to_markdown(report))
+    write_whole(folder / "index.html", to_html(report))
     return folder / "index.html"
 
 
