@@ -30,8 +30,7 @@ def test_a_study_killed_at_random_moments_ends_with_the_planned_runs_and_the_sam
         process.communicate()
         kills += 1
     assert kills >= 2
-    finished = study.run(description, killed, workers=2)
-    straight = study.run(description, undisturbed, workers=2)
+    finished, straight = (small_studies.conduct_here(description, path) for path in (killed, undisturbed))
     assert finished.done == straight.done == len(description) == 12
 
     with study.Store(killed) as one, study.Store(undisturbed) as other:
