@@ -29,10 +29,17 @@ _HOME = {  # public name -> the module it lives in
     "Callback": "training",
     "TensorBoard": "training",
     "TrainingDiverged": "training",
+    "Choice": "domains",
+    "SearchCell": "domains",
+    "SearchNetwork": "domains",
+    "MixtureOfExperts": "domains",
+    "SoftMoE": "domains",
+    "VectorQuantizer": "domains",
 }
 _ROOMS = (
     "bits",
     "data",
+    "domains",
     "engine",
     "errors",
     "gap",

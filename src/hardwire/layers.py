@@ -25,9 +25,19 @@ K = 16
 
 
 class Selector(nn.Module):
-    """What turns logits into choices: method, temperature, and the count of training steps that numbers the noise."""
+    """What turns logits into choices: method, temperature, and the count of training steps that numbers the noise.
 
-    def __init__(self, method="hard-st", tau: float | Temperature = 1.0, cage: bool = False, seed: int | None = 0):
+    choices: among how many each node chooses, for CAGE's 1/K.
+    """
+
+    def __init__(
+        self,
+        method="hard-st",
+        tau: float | Temperature = 1.0,
+        cage: bool = False,
+        seed: int | None = 0,
+        choices: int = K,
+    ):
         super().__init__()
         self.method = get_method(method)
         self.seed = check_seed(seed)
@@ -37,7 +47,7 @@ class Selector(nn.Module):
             )
         if cage and isinstance(tau, Temperature):
             raise HardwireError("give either cage=True or a temperature object as tau, not both")
-        self.temperature = tau if isinstance(tau, Temperature) else CAGE(choices=K) if cage else Constant(tau)
+        self.temperature = tau if isinstance(tau, Temperature) else CAGE(choices=choices) if cage else Constant(tau)
         self.register_buffer("steps", torch.tensor(0, dtype=torch.int64))
         self.draws = 0  # evaluations since the last training step or `selection_mode`; each gets noise of its own
 

@@ -59,6 +59,11 @@ class _StraightThrough(torch.autograd.Function):
         return None, grad
 
 
+def straight_through(hard: torch.Tensor, soft: torch.Tensor) -> torch.Tensor:
+    """The values of `hard`, exactly; the gradient of `soft`, of the same shape."""
+    return _StraightThrough.apply(hard, soft)
+
+
 def pick(logits: torch.Tensor) -> torch.Tensor:
     """One-hot of the largest logit along the last axis, ties to the lowest index: what is deployed."""
     hard = torch.zeros_like(logits)
@@ -88,7 +93,7 @@ def selection_weights(logits, method="hard-st", tau=1.0, noise=None) -> torch.Te
     elif noise is not None:
         raise HardwireError(f"{method.name} takes no noise; use soft-gumbel or gumbel-st")
     soft = torch.softmax(logits / tau, dim=-1)
-    return _StraightThrough.apply(pick(logits.detach()), soft) if method.hard else soft
+    return straight_through(pick(logits.detach()), soft) if method.hard else soft
 
 
 def select(logits, candidates, method="hard-st", tau=1.0, noise=None) -> torch.Tensor:
