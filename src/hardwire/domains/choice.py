@@ -7,6 +7,7 @@ gates, so the argmax and the deployed pass coincide and the computation gap is e
 """
 
 import copy
+from dataclasses import dataclass
 
 import torch
 from torch import nn
@@ -115,27 +116,39 @@ def deploy(model: nn.Module) -> nn.Module:
     return deployed.eval()
 
 
+@dataclass
+class Usage:
+    """How one Choice was used: counts int64 [K], how many nodes deployed each candidate, and its mean confidence."""
+
+    counts: torch.Tensor
+    confidence: float = 0.0
+
+    @property
+    def dead(self) -> int:
+        """Candidates that no node deployed."""
+        return int((self.counts == 0).sum())
+
+
 @torch.no_grad()
-def choice_usage(model: nn.Module, x: torch.Tensor) -> list[torch.Tensor]:
-    """For each Choice of a model how often each candidate is deployed on x: int64 [K], summing to its nodes."""
-    counts, hooks = [], []
-    for module in model.modules():
-        if isinstance(module, Choice):
-            counts.append(torch.zeros(module.choices, dtype=torch.int64))
-            hooks.append(module.register_forward_hook(_counter(counts[-1])))
-    if not counts:
+def choice_usage(model: nn.Module, x: torch.Tensor) -> list[Usage]:
+    """For each Choice of a model how its candidates are deployed on x."""
+    choices = [module for module in model.modules() if isinstance(module, Choice)]
+    if not choices:
         raise HardwireError(f"{type(model).__name__} holds no Choice, so nothing is used or dead")
+    usages = [Usage(torch.zeros(choice.choices, dtype=torch.int64)) for choice in choices]
+    hooks = [choice.register_forward_hook(_recorder(use)) for choice, use in zip(choices, usages, strict=True)]
     try:
         with evaluating(model), selection_mode(model, "deploy"):
             model(x)
     finally:
         for hook in hooks:
             hook.remove()
-    return counts
+    return usages
 
 
-def _counter(count: torch.Tensor):
+def _recorder(usage: Usage):
     def hook(module, args, weights):
-        count.add_(torch.bincount(first_argmax(weights).flatten().cpu(), minlength=len(count)))
+        usage.counts += torch.bincount(first_argmax(weights).flatten().cpu(), minlength=module.choices)
+        usage.confidence = confidence(args[0]).item()
 
     return hook
