@@ -38,13 +38,12 @@ def report(
     """Print the gap and the verdict of every row, and write domains.md, domains.png and domains.svg to the folder."""
     from rich.console import Console
 
-    from hardwire.domains.experiments import read_results
+    from hardwire.domains.experiments import read_results, write_whole
     from hardwire.domains.report import RULE, judge, markdown_table, rich_table, write_figures
 
     verdicts = judge(read_results(folder))
     text = markdown_table(verdicts)
-    written = [folder / "domains.md", *write_figures(verdicts, folder)]
-    _write_text(written[0], f"{text}\n{RULE}\n")
+    written = [write_whole(folder / "domains.md", f"{text}\n{RULE}\n".encode()), *write_figures(verdicts, folder)]
     if markdown:
         typer.echo(text)
     else:
@@ -74,11 +73,3 @@ def _progress(console, total: int):
             yield on_step
 
     return showing()
-
-
-def _write_text(path: Path, text: str) -> None:
-    import os
-
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(text)
-    os.replace(temporary, path)

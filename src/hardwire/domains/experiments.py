@@ -46,7 +46,7 @@ def run_all(
             _check_same(path, name, seed, steps)
             report(steps)
         else:
-            _write(path, run_one(name, seed, steps, report))
+            write_whole(path, json.dumps(run_one(name, seed, steps, report), indent=2).encode() + b"\n")
     return [path for _, _, path in jobs]
 
 
@@ -144,6 +144,17 @@ def read_results(out: str | os.PathLike) -> list[dict]:
     return records
 
 
+def write_whole(path: Path, content: bytes) -> Path:
+    """Writes a file whole or not at all."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(content)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return path
+
+
 def _settings(settings: dict) -> dict:
     tau = settings.get("tau")
     return {**settings, "tau": temperature.from_config(tau)} if isinstance(tau, dict) else settings
@@ -186,15 +197,6 @@ def _read(path: Path) -> dict:
     except (ValueError, KeyError, TypeError) as error:
         raise HardwireError(f"{path} is not a result of the domains experiment; delete it and run again") from error
     return record
-
-
-def _write(path: Path, record: dict) -> None:
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
-    try:
-        temporary.write_text(json.dumps(record, indent=2) + "\n")
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _reporter(on_step, name, seed, steps) -> Callable[[int], None]:
