@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 NATIVE := CMakeLists.txt $(wildcard src/native/*)
 
-.PHONY: demo test lint format clean install
+.PHONY: demo test lint format sanitize clean install
 
 install: $(INSTALLED)
 
@@ -26,6 +26,10 @@ lint: $(INSTALLED)
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# The native engine's own test under address, undefined-behaviour and thread sanitizers.
+sanitize:
+	tests/native/sanitize.sh
 
 clean:
 	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis

@@ -127,7 +127,7 @@ inline void add_sums(const Floats row[kVectors], std::uint64_t a, std::uint64_t 
 template <bool kRows, bool kSums>
 void backward(const LayerView& layer, const std::uint8_t* gates, const std::uint64_t* pairs, const float* rows,
               const std::int32_t* row_of, float* in_rows, const std::uint64_t* in_pairs, float* sums) {
-  constexpr std::int64_t kAhead = 12;
+  constexpr std::int64_t kAhead = 8;
   const std::int64_t edge_count = 2 * layer.neurons;
   for (std::int64_t i = 0; i < layer.inputs; ++i) {
     Floats acc[kVectors];

@@ -15,6 +15,9 @@ from hardwire.noise import gumbel
 _COEFFICIENTS = COEFFICIENTS.tolist()  # numbers, because torch.compile warns about arrays
 
 
+PART = 1 << 20  # activations handled at a time
+
+
 def supports(x, logits) -> bool:
     return True
 
@@ -80,27 +83,35 @@ class _Bilinear(torch.autograd.Function):
 
     @staticmethod
     def forward(h, c, first, second):
-        a, b = h.index_select(0, first), h.index_select(0, second)
-        c0, c1, c2, c3 = c.unsqueeze(-1).unbind(1)
-        return torch.addcmul(c2, c3, a).mul_(b).addcmul_(c1, a).add_(c0)
+        out = h.new_empty(len(first), h.shape[1])
+        for part in _parts(*out.shape):
+            a, b = h.index_select(0, first[part]), h.index_select(0, second[part])
+            c0, c1, c2, c3 = c[part].unsqueeze(-1).unbind(1)
+            out[part] = torch.addcmul(c2, c3, a).mul_(b).addcmul_(c1, a).add_(c0)
+        return out
 
     @staticmethod
     def setup_context(ctx, inputs, output):
         ctx.save_for_backward(*inputs)
 
     @staticmethod
-    def backward(ctx, d):
+    def backward(ctx, grad):
         h, c, first, second = ctx.saved_tensors
-        a, b = h.index_select(0, first), h.index_select(0, second)
-        _, c1, c2, c3 = c.unsqueeze(-1).unbind(1)
-        da, db = a * d, b.mul_(d)
-        grad_c = grad_h = None
-        if ctx.needs_input_grad[1]:
-            grad_c = torch.stack([d.sum(1), da.sum(1), db.sum(1), torch.einsum("nb,nb->n", a, db)], dim=1)
-        del a  # a batch of activations is the unit of memory here
-        if ctx.needs_input_grad[0]:  # d * (c1 + c3*b) to the first input, d * (c2 + c3*a) to the second
-            grad_h = torch.zeros_like(h)
-            db = db * c3 if torch.is_grad_enabled() else db.mul_(c3)  # a second derivative needs the db of grad_c
-            grad_h.index_add_(0, first, db.addcmul_(c1, d))
-            grad_h.index_add_(0, second, da.mul_(c3).addcmul_(c2, d))
-        return grad_h, grad_c, None, None
+        grad_h, sums = torch.zeros_like(h), []
+        for part in _parts(*grad.shape):
+            a, b, d = h.index_select(0, first[part]), h.index_select(0, second[part]), grad[part]
+            _, c1, c2, c3 = c[part].unsqueeze(-1).unbind(1)
+            da, db = a * d, b * d
+            sums.append(torch.stack([d.sum(1), da.sum(1), db.sum(1), torch.einsum("nb,nb->n", a, db)], dim=1))
+            if ctx.needs_input_grad[0]:  # d * (c1 + c3*b) to the first input, d * (c2 + c3*a) to the second
+                grad_h.index_add_(0, first[part], torch.addcmul(c1 * d, c3, db))
+                grad_h.index_add_(0, second[part], torch.addcmul(c2 * d, c3, da))
+        return grad_h if ctx.needs_input_grad[0] else None, torch.cat(sums), None, None
+
+
+def _parts(neurons: int, batch: int) -> list[slice]:
+    """The neurons in parts whose activations, and what is computed from them on the way, take few megabytes."""
+    if torch.compiler.is_compiling():
+        return [slice(None)]  # a compiler fuses what we would otherwise split
+    size = max(1, PART // batch)
+    return [slice(start, start + size) for start in range(0, neurons, size)]
