@@ -71,9 +71,8 @@ def pick(logits: torch.Tensor) -> torch.Tensor:
 
 
 def first_argmax(x: torch.Tensor) -> torch.Tensor:
-    """argmax along the last axis with ties to the lowest index, which torch.argmax does not promise."""
-    places = torch.arange(x.shape[-1], device=x.device)
-    return torch.where(x == x.amax(-1, keepdim=True), places, x.shape[-1]).amin(-1).clamp_(max=x.shape[-1] - 1)
+    """argmax along the last axis with ties to the lowest index, as torch.max documents it."""
+    return x.max(-1).indices
 
 
 def selection_weights(logits, method="hard-st", tau=1.0, noise=None) -> torch.Tensor:
@@ -146,9 +145,14 @@ def check_logits(logits: torch.Tensor) -> torch.Tensor:
     if logits.ndim == 0 or logits.shape[-1] < 2:
         raise HardwireError(f"a choice needs at least 2 candidates; logits of shape {list(logits.shape)} offer fewer")
     # under torch.compile looking at values would break the graph
-    if not torch.compiler.is_compiling() and not torch.isfinite(logits).all():
+    if not torch.compiler.is_compiling() and logits.numel() and not _all_finite(logits.detach()):
         raise HardwireError("the logits hold NaN or infinity; lower the learning rate or check the inputs")
     return logits
+
+
+def _all_finite(x: torch.Tensor) -> bool:
+    low, high = torch.aminmax(x)  # NaN in both if there is one; many times faster than isfinite of every element
+    return bool(torch.isfinite(low) & torch.isfinite(high))
 
 
 def _check_temperature(tau) -> None:

@@ -25,6 +25,7 @@ class Choice(Selecting):
 
     In `train()` the weights are the method's (differentiable in the logits), in `eval()` one-hot at the argmax.
     choices: K, at least 2. method, tau, cage, seed: as in `hw.LogicLayer`; a temperature object serves one Choice.
+    as_index, in a pass that picks: the picked candidates [...] instead of weights, where no gradient is wanted.
     """
 
     def __init__(self, choices: int, method="hard-st", tau=1.0, cage: bool = False, seed: int | None = None):
@@ -41,19 +42,21 @@ class Choice(Selecting):
         """Whether the pass that runs now takes one candidate (else it mixes them)."""
         return self.mode != "method" or self.selector.method.hard
 
-    def forward(self, logits: torch.Tensor) -> torch.Tensor:
+    def forward(self, logits: torch.Tensor, as_index: bool = False) -> torch.Tensor:
         if logits.shape[-1:] != (self.choices,):
             raise HardwireError(f"logits of shape {list(logits.shape)} for {self.choices} choices on the last axis")
         check_logits(logits)
         plan = self.next_plan()
-        if plan.mode != "method":
-            return pick(logits.detach())
         if plan.advance:
             plan.temperature.advance(confidence(logits) if plan.temperature.uses_confidence else None)
         noise = None
-        if plan.method.noisy:
+        if plan.noise is not None:
             nodes = logits.numel() // self.choices
             noise = gumbel(plan.noise, 0, nodes, self.choices, like=logits).view(logits.shape)
+        if as_index:
+            return first_argmax(logits.detach() if noise is None else logits.detach() + noise)
+        if plan.mode != "method":
+            return pick(logits.detach())
         # a copy, because the next training step moves tau in place while this graph may still be alive
         return selection_weights(logits, plan.method, plan.temperature.tau.clone(), noise)
 
@@ -147,8 +150,8 @@ def choice_usage(model: nn.Module, x: torch.Tensor) -> list[Usage]:
 
 
 def _recorder(usage: Usage):
-    def hook(module, args, weights):
-        usage.counts += torch.bincount(first_argmax(weights).flatten().cpu(), minlength=module.choices)
+    def hook(module, args, output):
+        usage.counts += torch.bincount(first_argmax(args[0]).flatten().cpu(), minlength=module.choices)
         usage.confidence = confidence(args[0]).item()
 
     return hook

@@ -53,16 +53,21 @@ class VectorQuantizer(Auxiliary):
 
     def forward(self, z):
         vectors = _vectors(z, self.codebook, self.axis)
-        weights = self.choice(code_logits(vectors, self.codebook))
-        if self.choice.picks and not (self.gradient == "softmax" and weights.requires_grad):
-            values = self.codebook[first_argmax(weights)]
-        else:
-            values = weights @ self.codebook  # one-hot weights: exactly the code, and both sides get their gradient
+        values = self._values(vectors)
         training = self.training and self.choice.mode == "method" and torch.is_grad_enabled()
         self.auxiliary = self._loss(vectors, values) if training else None
         if self.gradient == "copy" and training:
             values = straight_through(values.detach(), vectors)
         return values.movedim(-1, self.axis)
+
+    def _values(self, vectors):
+        surrogate = self.gradient == "softmax" and self.choice.mode == "method" and torch.is_grad_enabled()
+        if self.choice.picks and not surrogate:
+            with torch.no_grad():
+                logits = code_logits(vectors, self.codebook)
+            return self.codebook[self.choice(logits, as_index=True)]
+        # one-hot weights give exactly the code, and both sides get their gradient
+        return self.choice(code_logits(vectors, self.codebook)) @ self.codebook
 
     def _loss(self, vectors, values):
         loss = self.commitment * F.mse_loss(vectors, values.detach())

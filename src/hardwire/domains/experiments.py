@@ -9,6 +9,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -23,6 +24,8 @@ from hardwire.gap import measure_gap
 from hardwire.training.order import BatchOrder
 
 _EVALUATION_BATCH = 1000
+_CURVE_POINTS = 10  # measurements during training, so that a gap which closes again is seen
+_CURVE_ROWS = 500
 
 
 def run_all(
@@ -76,44 +79,47 @@ def run_one(name: str, seed: int, iterations: int, on_step: Callable[[int], None
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = system.build(seed=seed, **_settings(run.settings))
-        loss = train(model, system, train_rows, iterations, seed, on_step, run.logit_rate)
+        curve = train(model, system, train_rows, test_rows, iterations, seed, run.logit_rate, on_step)
     return {
         **_identity(name, seed, iterations),
         "data": system.data,
-        "loss": loss,
+        "curve": curve,
         **measure(model, system, test_rows),
         "seconds": round(time.monotonic() - began, 1),
     }
 
 
-def train(model, system: System, rows, iterations: int, seed: int, on_step, logit_rate: float = 1.0) -> float:
-    """Adam on the system's loss and what its modules ask for; gives the last loss."""
+def train(model, system: System, rows, held_out, iterations, seed, logit_rate, on_step) -> list[dict]:
+    """Adam on the system's loss and what its modules ask for; gives the gap at a few points on the way."""
     x, target = rows
     order = BatchOrder(len(x), system.batch_size, seed)
     with torch.no_grad():
         system.prepare(model, x[order.indices(0)])
     optimizer = _optimizer(model, system.lr, logit_rate)
+    marks = {math.ceil(iterations * point / _CURVE_POINTS) for point in range(1, _CURVE_POINTS + 1)}
+    curve = []
     model.train()
-    for iteration in range(iterations):
-        batch = order.indices(iteration)
+    for iteration in range(1, iterations + 1):
+        batch = order.indices(iteration - 1)
         loss = system.loss(model(x[batch]), target[batch])
         if not math.isfinite(loss.item()):
-            raise HardwireError(f"{system.title} diverged at iteration {iteration + 1} of seed {seed}")
+            raise HardwireError(f"{system.title} diverged at iteration {iteration} of seed {seed}")
         optimizer.zero_grad()
         (loss + auxiliary_loss(model)).backward()
         optimizer.step()
-        on_step(iteration + 1)
-    return loss.item()
+        if iteration in marks:
+            curve.append({"iteration": iteration, **_gap(model, system, [part[:_CURVE_ROWS] for part in held_out])})
+        on_step(iteration)
+    return curve
 
 
 def measure(model: nn.Module, system: System, rows) -> dict:
     """The three passes, the deployed modules themselves, and how the choices are used, on the test rows."""
-    gap = measure_gap(model, rows, _EVALUATION_BATCH, None if system.metric == "accuracy" else system.loss)
     choice = next(module for module in model.modules() if isinstance(module, Choice))
     (usage,) = choice_usage(model, rows[0])
     soft = any(_deploys_soft(module) for module in model.modules()) and not choice.selector.method.hard
     return {
-        "gap": {key: getattr(gap, key) for key in ("metric", "method", "argmax", "deploy", "samples")},
+        "gap": _gap(model, system, rows),
         "deployed": evaluate(deploy(model), system, rows),
         "deployed_soft": evaluate(_soft(model), system, rows) if soft else None,
         "usage": {"choices": choice.choices, "dead": usage.dead, "counts": usage.counts.tolist()},
@@ -160,6 +166,10 @@ def _settings(settings: dict) -> dict:
     return {**settings, "tau": temperature.from_config(tau)} if isinstance(tau, dict) else settings
 
 
+def _gap(model: nn.Module, system: System, rows) -> dict:
+    return asdict(measure_gap(model, rows, _EVALUATION_BATCH, None if system.metric == "accuracy" else system.loss))
+
+
 def _optimizer(model: nn.Module, lr: float, logit_rate: float) -> torch.optim.Optimizer:
     logits = [p for name, p in model.named_parameters() if name.endswith("logits")]
     others = [p for name, p in model.named_parameters() if not name.endswith("logits")]
@@ -193,7 +203,7 @@ def _check_same(path: Path, name: str, seed: int, iterations: int) -> None:
 def _read(path: Path) -> dict:
     try:
         record = json.loads(path.read_text())
-        _ = [record[key] for key in ("run", "system", "settings", "seed", "iterations", "gap", "usage")]
+        _ = [record[key] for key in ("run", "system", "settings", "seed", "iterations", "gap", "curve", "usage")]
     except (ValueError, KeyError, TypeError) as error:
         raise HardwireError(f"{path} is not a result of the domains experiment; delete it and run again") from error
     return record

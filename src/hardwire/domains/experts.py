@@ -50,20 +50,22 @@ class MixtureOfExperts(Auxiliary):
     def forward(self, x):
         rows = _rows(x)
         logits = self.router(rows)
-        weights = self.choice(logits)
+        surrogate = self.choice.mode == "method" and torch.is_grad_enabled() and not self.scaled
+        if self.choice.picks and not surrogate:
+            index = self.choice(logits, as_index=True)
+            answer = _top_one(self.experts, rows, logits, index, self.scaled)
+        else:
+            weights = self.choice(logits)
+            index, answer = first_argmax(weights.detach()), self._learn(rows, weights)
         training = self.training and self.choice.mode == "method" and torch.is_grad_enabled()
-        self.auxiliary = self.balance * load_balance(logits, weights) if training and self.balance else None
-        return self._answer(rows, logits, weights).unflatten(0, x.shape[:-1])
+        self.auxiliary = self.balance * load_balance(logits, index) if training and self.balance else None
+        return answer.unflatten(0, x.shape[:-1])
 
-    def _answer(self, rows, logits, weights):
+    def _learn(self, rows, weights):
+        """The mixture, or the chosen answers with the gradient of the choice attached."""
         if not self.choice.picks:
             return _mixture(self.experts, rows, weights)
-        index = first_argmax(weights.detach())
-        if self.scaled:
-            return _scaled_top_one(self.experts, rows, logits, index)
-        chosen = dispatch(self.experts, rows, index)
-        if not weights.requires_grad:
-            return chosen
+        chosen = dispatch(self.experts, rows, first_argmax(weights.detach()))
         with torch.no_grad():
             candidates = torch.stack(_all_answers(self.experts, rows))
         return chosen_output(chosen, weights, candidates)
@@ -86,9 +88,8 @@ class TopOneRouter(nn.Module):
     def forward(self, x):
         rows = _rows(x)
         logits = check_logits(self.router(rows))
-        index = first_argmax(logits)
-        run = _scaled_top_one(self.experts, rows, logits, index) if self.scaled else dispatch(self.experts, rows, index)
-        return run.unflatten(0, x.shape[:-1])
+        index = first_argmax(logits.detach())
+        return _top_one(self.experts, rows, logits, index, self.scaled).unflatten(0, x.shape[:-1])
 
 
 class SoftRouter(nn.Module):
@@ -145,13 +146,13 @@ class DeployedSoftMoE(nn.Module):
         return answers.gather(1, index)
 
 
-def load_balance(logits: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-    """The Switch Transformer's loss K * sum_k f_k P_k for logits and weights [rows, K]: 1 where the load is even.
+def load_balance(logits: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+    """The Switch Transformer's loss K * sum_k f_k P_k for logits [rows, K] and choices [rows]: 1 for an even load.
 
-    f_k: the share of rows whose largest weight is k's; P_k: the mean probability softmax(logits)_k, which learns.
+    f_k: the share of rows that chose k; P_k: the mean probability softmax(logits)_k, which learns.
     """
     choices = logits.shape[-1]
-    share = torch.bincount(first_argmax(weights.detach()), minlength=choices) / len(logits)
+    share = torch.bincount(index, minlength=choices) / len(logits)
     return choices * (share * torch.softmax(logits, dim=-1).mean(0)).sum()
 
 
@@ -164,8 +165,10 @@ def dispatch(experts: Sequence[nn.Module], rows: torch.Tensor, index: torch.Tens
     return torch.cat(answers)[order.argsort()]
 
 
-def _scaled_top_one(experts, rows, logits, index):
+def _top_one(experts, rows, logits, index, scaled: bool):
     answers = dispatch(experts, rows, index)
+    if not scaled:
+        return answers
     probability = torch.softmax(logits, dim=-1).gather(-1, index.unsqueeze(-1))
     return answers * probability.view(-1, *[1] * (answers.ndim - 1))
 

@@ -25,17 +25,18 @@ RULE = (
 )
 
 _COLORS = {"gap": "#c44e52", "small": "#dd8452", "none": "#4c72b0"}
-_HEADERS = ("system", "row", "trained", "deployed", "gap by seed", "expected", "holds", "confidence", "dead")
+_HEADERS = ("system", "row", "trained", "deployed", "gap by seed", "peak", "expected", "holds", "confidence", "dead")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A row with its measurements, one of each a seed: method's and deployed metric, gap, and usage."""
+    """A row with its measurements, one of each a seed; gaps at the end of training, peaks the largest in it."""
 
     row: Row
     method: list[float]
     deployed: list[float]
     gaps: list[float]
+    peaks: list[float]
     confidence: list[float]
     dead: list[int]
     choices: int
@@ -86,8 +87,18 @@ def write_figures(verdicts: list[Verdict], folder: str | os.PathLike) -> list[Pa
 
 
 def _gap(record: dict, row: Row) -> float:
-    gap = record["gap"]
-    method, deployed = gap["method"], _deployed(record, row)
+    return _difference(record["gap"], _deployed(record, row))
+
+
+def _peak(record: dict, row: Row) -> float:
+    """The largest gap by size at any point of training; deployed soft, what is measured is the method's own pass."""
+    if row.deployed == "soft":
+        return 0.0
+    return max((_difference(point, point["deploy"]) for point in record["curve"]), key=abs)
+
+
+def _difference(gap: dict, deployed: float) -> float:
+    method = gap["method"]
     return 100 * (method - deployed) if gap["metric"] == "accuracy" else 100 * (deployed - method) / method
 
 
@@ -101,6 +112,7 @@ def _verdict(row: Row, records: list[dict], gaps: dict[Row, list[float]]) -> Ver
         [record["gap"]["method"] for record in records],
         [_deployed(record, row) for record in records],
         gaps[row],
+        [_peak(record, row) for record in records],
         [record["confidence"] for record in records],
         [record["usage"]["dead"] for record in records],
         records[0]["usage"]["choices"],
@@ -131,6 +143,7 @@ def _cells(verdict: Verdict) -> tuple[str, ...]:
         number.format(mean(verdict.method)),
         number.format(mean(verdict.deployed)),
         ", ".join(_signed(gap) for gap in verdict.gaps),
+        _signed(mean(verdict.peaks)),
         verdict.row.expected,
         "yes" if verdict.holds else "NO",
         f"{mean(verdict.confidence):.2f}",
@@ -147,6 +160,7 @@ def _draw(axes, verdicts: list[Verdict]) -> None:
     for place, verdict in enumerate(verdicts):
         color = _COLORS[verdict.row.expected]
         axes.plot([0, mean(verdict.gaps)], [place, place], color=color, linewidth=2, alpha=0.5)
+        axes.plot(mean(verdict.peaks), place, "|", color=color, markersize=10)
         axes.plot(verdict.gaps, [place] * len(verdict.gaps), "o", color=color, markersize=5, clip_on=False)
         text = "holds" if verdict.holds else "does not hold"
         weight = "normal" if verdict.holds else "bold"
@@ -158,5 +172,6 @@ def _draw(axes, verdicts: list[Verdict]) -> None:
         "gap: points of accuracy, codebooks percent of the loss (linear to 1, then logarithmic)", fontsize=8
     )
     handles = [axes.plot([], [], "o", color=color, label=f"expected: {name}")[0] for name, color in _COLORS.items()]
-    axes.figure.legend(handles=handles, loc="outside upper center", ncols=3, fontsize=8, frameon=False)
+    handles += axes.plot([], [], "|", color="0.3", markersize=10, label="largest in training")
+    axes.figure.legend(handles=handles, loc="outside upper center", ncols=4, fontsize=8, frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
