@@ -34,8 +34,8 @@ _DTYPES = {
 }
 
 
-def save(net: LogicNetwork, path) -> None:
-    """Writes the network to `path`, whole or not at all."""
+def save(net: LogicNetwork, path, dataset: str | None = None) -> None:
+    """Writes the network to `path`, whole or not at all; `dataset` is what it was trained on, for `trained_on`."""
     if not isinstance(net, LogicNetwork):
         raise HardwireError(f"hw.save takes a LogicNetwork, not {type(net).__name__}; save its state_dict() instead")
     for name, logits in net.named_parameters():
@@ -44,7 +44,8 @@ def save(net: LogicNetwork, path) -> None:
     tensors = net.state_dict()
     if net.encoder is not None:
         tensors[_THRESHOLDS] = torch.from_numpy(net.encoder.thresholds)
-    tensorfile.write(path, KIND, VERSION, tensors, {"config": json.dumps(config_of(net))})
+    fields = {"config": json.dumps(config_of(net))} | ({} if dataset is None else {"dataset": str(dataset)})
+    tensorfile.write(path, KIND, VERSION, tensors, fields)
 
 
 def load(path) -> LogicNetwork:
@@ -54,6 +55,11 @@ def load(path) -> LogicNetwork:
         return _rebuild(tensors, _parse_config(fields.get("config", "")))
     except HardwireError as error:
         raise HardwireError(f"{path} does not hold a valid network: {error}") from None
+
+
+def trained_on(path) -> str | None:
+    """The dataset that was named when the model was saved."""
+    return tensorfile.read(path, KIND, VERSION)[1].get("dataset")
 
 
 def config_of(net: LogicNetwork) -> dict:

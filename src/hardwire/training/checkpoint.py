@@ -74,7 +74,7 @@ class Checkpoint:
         if reached > wanted:
             raise HardwireError(
                 f"{self.path} is already at iteration {reached}, past the {wanted} asked for; "
-                "ask for more, or use resume=False to start over"
+                "ask for more, or use resume=False (--no-resume) to start over"
             )
 
     def _check_identity(self, found: dict) -> None:
@@ -83,7 +83,7 @@ class Checkpoint:
             if found.get(name) != wanted.get(name):
                 raise HardwireError(
                     f"{self.path} belongs to another run: its {name} is {found.get(name)}, here it is "
-                    f"{wanted.get(name)}; use another checkpoint path, or resume=False to start over"
+                    f"{wanted.get(name)}; use another checkpoint path, or resume=False (--no-resume) to start over"
                 )
 
 

@@ -1,0 +1,67 @@
+"""`hardwire gap`: how much of what training promised the circuit keeps, and where it is lost."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hardwire.errors import HardwireError
+
+
+def gap(
+    model: Annotated[Path, typer.Argument(help="A model file, as `hardwire train` writes it.")],
+    dataset: Annotated[
+        str | None, typer.Argument(help="Measure on this dataset. [default: the one the model was trained on]")
+    ] = None,
+    batch_size: Annotated[int, typer.Option(min=1, help="Rows in each forward pass.")] = 1000,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads. [default: one for each core]")] = None,
+):
+    """Measure the gap between training and the deployed circuit.
+
+    Three accuracies on the test set: with the method's own forward pass (A^M), with one gate a neuron (A^soft), and
+    with that gate on hard bits (A^hard), which is the circuit. Then, for each layer, how decided its neurons are, and
+    the mean distance between a neuron in training and its deployed gate beside the bound the theory gives.
+    """
+    import hardwire as hw
+    from hardwire.cli import report
+
+    report.set_threads(threads)
+    net = hw.load(model)
+    data = hw.data.load(dataset or _trained_on(model))
+    _check_fit(model, net, data)
+    console = report.console()
+    console.print(
+        f"{model}: {net.method}, {sum(net.widths):,} gates, on the {len(data.test):,} test rows of {data.name}"
+    )
+    console.print(report.accuracies(hw.measure_gap(net, data.test, batch_size=batch_size)))
+    console.print(report.layers(net))
+    console.print(_nodes(hw.node_gaps(net, data.test.x[:batch_size])))
+
+
+def _trained_on(model: Path) -> str:
+    from hardwire.models import trained_on
+
+    name = trained_on(model)
+    if name is None:
+        raise HardwireError(f"{model} does not say what it was trained on; name it: hardwire gap {model} DATASET")
+    return name
+
+
+def _check_fit(model, net, data) -> None:
+    if (net.inputs, net.classes) != (data.inputs, data.classes):
+        raise HardwireError(
+            f"{model} reads {net.inputs} inputs and tells {net.classes} classes apart, but {data.name} has "
+            f"{data.inputs} and {data.classes}; name the dataset it was trained on"
+        )
+
+
+def _nodes(gaps):
+    from rich.table import Table
+
+    table = Table(title="Neurons in training beside their deployed gate: |difference of outputs|", title_justify="left")
+    for header in ("layer", "mean", "bound on it", "largest", "bound on it", "above the bound"):
+        table.add_column(header, justify="right")
+    for number, node in enumerate(gaps, start=1):
+        values = (node.actual_mean, node.bound_mean, node.actual_max, node.bound_max)
+        table.add_row(str(number), *(f"{value:.4f}" for value in values), f"{node.violations:,}")
+    return table

@@ -1,0 +1,99 @@
+"""What several commands print: accuracies with their gaps, layers with their gates, the settings of a run.
+
+Accuracies are per cent and gaps are percentage points, always of the test set.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from hardwire.gates import GATE_NAMES
+
+
+def console() -> Console:
+    return Console(highlight=False)
+
+
+def percent(accuracy: float) -> str:
+    return f"{100 * accuracy:.1f}"
+
+
+def points(gap: float) -> str:
+    """A gap in percentage points, with its sign; zero has none."""
+    return f"{100 * gap:+.1f}" if gap else "0"
+
+
+def program() -> str:
+    """How to call hardwire from this folder: by its name where the shell finds it, else by its path."""
+    script = Path(sys.executable).with_name("hardwire")
+    if shutil.which("hardwire") or not script.exists():
+        return "hardwire"
+    return str(script.relative_to(Path.cwd()) if script.is_relative_to(Path.cwd()) else script)
+
+
+def set_threads(threads: int | None) -> None:
+    import torch
+
+    if threads is not None:
+        torch.set_num_threads(threads)
+
+
+def settings(data, net, iterations, batch_size, lr, seed, files: dict) -> Table:
+    """What is about to be run, line by line."""
+    import torch
+
+    from hardwire import engine as engines
+    from hardwire.temperature import CAGE
+
+    engine = engines.choose(net.engine, data.train.x, net.layers[0].logits).__name__.rpartition(".")[-1]
+    cage = isinstance(net.selector.temperature, CAGE)
+    shape = " + ".join(f"{width:,}" for width in net.widths)
+    rows = {
+        "data": f"{data.name}: {len(data.train):,} training and {len(data.test):,} test rows of {data.inputs:,} "
+        f"inputs, {data.classes} classes",
+        "network": f"{shape} gates, {net.method} with {'CAGE' if cage else f'tau {net.tau:g}'}",
+        "training": f"{iterations:,} iterations, batch size {batch_size}, Adam at {lr:g}, seed {seed}",
+        "engine": f"{engine}, {torch.get_num_threads()} threads",
+        **files,
+    }
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    for name, value in rows.items():
+        table.add_row(f"[bold]{name}", str(value))
+    return table
+
+
+def accuracies(gap) -> Table:
+    """The three accuracies and what is lost between them; `gap` is a Gap or a Record of a history."""
+    table = Table(title="Test accuracy, and what is lost on the way to the circuit", title_justify="left")
+    table.add_column("pass")
+    table.add_column("accuracy %", justify="right")
+    table.add_column("gap", justify="right")
+    table.add_column("what it is")
+    table.add_row("A^M", percent(gap.method), "", "the method's own pass: what training sees")
+    table.add_row("A^soft", percent(gap.argmax), points(gap.selection), "one gate a neuron: the selection gap")
+    table.add_row(
+        "A^hard", f"[bold]{percent(gap.deploy)}", points(gap.computation), "on hard bits: the computation gap"
+    )
+    table.add_section()
+    table.add_row("[bold]in all", "", f"[bold]{points(gap.total)}", "from what training sees to what is deployed")
+    return table
+
+
+def layers(net) -> Table:
+    """One row a layer: its size, how decided its neurons are, and the gates they chose most."""
+    from hardwire.gap import commitment, gate_usage
+
+    table = Table(title="Layers", title_justify="left")
+    table.add_column("layer", justify="right")
+    table.add_column("gates", justify="right")
+    table.add_column("commitment %", justify="right")
+    table.add_column("chosen most (% of the layer)")
+    rows = zip(net.widths, commitment(net), gate_usage(net), strict=True)
+    for number, (width, committed, usage) in enumerate(rows, start=1):
+        shares = sorted(zip(usage.tolist(), GATE_NAMES, strict=True), reverse=True)[:4]
+        top = "  ".join(f"{name} {100 * share:.0f}" for share, name in shares)
+        table.add_row(str(number), f"{width:,}", percent(committed), top)
+    return table

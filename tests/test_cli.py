@@ -1,0 +1,253 @@
+"""The command line: help, exit codes, one-line errors, and train and gap from end to end."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import hardwire as hw
+from hardwire import cli
+from hardwire.errors import HardwireError
+from hardwire.gates import GATES
+from hardwire.models import trained_on
+
+COMMANDS = ("demo", "train", "gap", "gates", "data", "info")
+TINY = ["--width", "100", "--batch-size", "32", "--iterations", "40", "--evaluate-every", "20"]
+
+
+@pytest.fixture(autouse=True)
+def wide_terminal_in_a_folder_of_its_own(monkeypatch, tmp_path):
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+
+
+def run(*arguments):
+    result = CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, (result.output, result.exception)
+    return result.output
+
+
+def fail(capsys, *arguments):
+    """Runs `main` on a mistake; gives the one line it says."""
+    with pytest.raises(SystemExit) as exit:
+        cli.main([str(argument) for argument in arguments])
+    assert exit.value.code == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and error.count("\n") == 1
+    return error
+
+
+def hardwire(*arguments, **options):
+    """`hardwire ...` as a real process."""
+    command = [sys.executable, "-c", "from hardwire.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+
+
+def test_the_help_names_every_command():
+    output = run("--help")
+    assert all(command in output for command in COMMANDS)
+    assert "hardwire demo" in output
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command):
+    assert "Usage: " in run(command, "--help")
+
+
+def test_the_version_is_the_package_version():
+    assert run("--version") == f"hardwire {hw.__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"], ["demo", "--help"], ["gates"]])
+def test_help_and_gates_do_not_load_torch(arguments):
+    program = (
+        "import sys\nfrom hardwire.cli import main\n"
+        f"try:\n    main({arguments})\nexcept SystemExit as exit:\n    assert not exit.code\n"
+        "heavy = {'torch', 'matplotlib', 'sklearn'} & set(sys.modules)\nassert not heavy, heavy"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+
+
+def test_gates_lists_all_sixteen_with_their_truth_tables():
+    lines = run("gates").splitlines()
+    for gate in GATES:
+        row = next(line for line in lines if f" {gate.index} │ {gate.name} " in line)
+        assert gate.boolean in row and gate.formula in row
+        assert row.endswith("│ " + " ".join(f" {gate.soft(a, b)}" for a in (0, 1) for b in (0, 1)) + " │")
+
+
+def test_info_says_versions_and_engine():
+    import torch
+
+    output = run("info")
+    assert hw.__version__ in output and torch.__version__ in output
+    assert "reference" in output and "data folder" in output
+
+
+def test_train_writes_a_model_that_gap_measures_without_being_told_the_data(tmp_path):
+    output = run("train", "digits", *TINY, "--history", "numbers/history.json")
+    model = tmp_path / "digits-hard-st-cage-100x2-seed0.safetensors"
+    history = hw.History.from_json(Path("numbers/history.json").read_text())
+    assert f"hardwire gap {model.name}" in output
+    assert [record.iteration for record in history] == [20, 40]
+    assert f"{100 * history.final.deploy:.1f}" in output
+    assert {path.name for path in tmp_path.iterdir()} == {model.name, "numbers"}  # no checkpoint is left behind
+
+    net = hw.load(model)
+    assert (net.method, net.widths, trained_on(model)) == ("hard-st", [100, 100], "digits")
+    output = run("gap", model.name)
+    measured = hw.measure_gap(net, hw.data.load("digits").test)
+    assert measured.deploy == history.final.deploy
+    assert f"{100 * measured.deploy:.1f}" in output and "selection gap" in output and "above the bound" in output
+
+
+def test_train_takes_method_tau_widths_and_seed():
+    run("train", "digits", *TINY[2:], "--widths", "60,40", "--method", "soft-mix", "--tau", "0.5", "--seed", "3")
+    net = hw.load("digits-soft-mix-tau0.5-60-40-seed3.safetensors")
+    assert (net.method, net.tau, net.widths, net.seed) == ("soft-mix", 0.5, [60, 40], 3)
+
+
+def test_cage_is_the_default_of_the_hard_methods_without_tau():
+    run("train", "digits", *TINY, "--out", "cage.safetensors", "--method", "gumbel-st")
+    run("train", "digits", *TINY, "--out", "constant.safetensors", "--tau", "2")
+    run("train", "digits", *TINY, "--out", "plain.safetensors", "--no-cage")
+    names = {name: type(hw.load(f"{name}.safetensors").selector.temperature).__name__ for name in ("cage", "constant")}
+    assert names == {"cage": "CAGE", "constant": "Constant"}
+    assert hw.load("plain.safetensors").tau == 1.0
+
+
+def test_train_takes_a_dataset_of_three_classes_from_a_file(tmp_path):
+    import numpy as np
+
+    x = np.random.default_rng(0).integers(0, 2, (60, 8))
+    y = x[:, 0] + x[:, 1]
+    np.savez(tmp_path / "own.npz", x_train=x[:40], y_train=y[:40], x_test=x[40:], y_test=y[40:])
+    run("train", "own.npz", "--iterations", "5", "--out", "own.safetensors")
+    assert hw.load("own.safetensors").widths == [2001, 2001]  # 2000 does not split into three
+    assert "own" in run("gap", "own.safetensors")
+
+
+def test_a_kept_checkpoint_prolongs_a_run():
+    run("train", "digits", *TINY, "--checkpoint", "kept", "--out", "short.safetensors")
+    longer = ["--iterations", "60", "--checkpoint", "kept", "--out", "long.safetensors", "--history", "long.json"]
+    run("train", "digits", *TINY, *longer)
+    assert [record["iteration"] for record in json.loads(Path("long.json").read_text())] == [20, 40, 60]
+
+
+def test_an_interrupted_run_says_where_its_checkpoint_is_and_the_same_command_continues(tmp_path):
+    arguments = [
+        "train",
+        "digits",
+        *TINY,
+        "--iterations",
+        "3000",
+        "--evaluate-every",
+        "1500",
+        "--threads",
+        "1",
+        "--out",
+    ]
+    checkpoint = tmp_path / "stopped.safetensors.checkpoint"
+    command = [sys.executable, "-c", "from hardwire.cli import main; main()", *arguments, "stopped.safetensors"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        while not checkpoint.exists() and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        error = process.communicate(timeout=60)[1]
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert error == f"interrupted: the checkpoint is {checkpoint.name}; the same command continues\n"
+
+    run(*arguments, "stopped.safetensors")
+    run(*arguments, "whole.safetensors")
+    stopped, whole = (hw.load(f"{name}.safetensors").state_dict() for name in ("stopped", "whole"))
+    assert all(stopped[name].equal(whole[name]) for name in whole)
+    assert not checkpoint.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["train", "nothing"], "unknown dataset 'nothing'"),
+        (["train", "missing.npz"], "missing.npz"),
+        (["train", "digits", "--method", "harder"], "hard-st"),
+        (["train", "digits", "--engine", "steam"], "unknown engine 'steam'"),
+        (["train", "digits", "--width", "101"], "multiple of 10"),
+        (["train", "digits", "--widths", "100,x"], "4000,2000"),
+        (["train", "digits", "--widths", "100", "--depth", "1"], "not both"),
+        (["train", "digits", "--tau", "0"], "tau 0.0 is not a positive number"),
+        (["train", "digits", "--tau", "1", "--cage"], "not both"),
+        (["train", "digits", "--method", "soft-mix", "--cage"], "CAGE"),
+        (["train", "digits", "--lr", "nan"], "lr nan"),
+        (["train", "digits", "--width", "10000000000000"], "GB of memory"),
+        (["train", "digits", "--out", "file/model.safetensors"], "file is not a folder"),
+        (["train", "digits", "--out", "."], "it is a folder"),
+        (["demo", "--out", "file"], "file"),
+        (["gap", "missing.safetensors"], "there is no file missing.safetensors"),
+        (["gap", "file"], "file is not a hardwire-network file"),
+        (["data", "get", "nothing"], "unknown dataset 'nothing'"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(arguments, says, capsys):
+    Path("file").write_text("not a model")
+    assert says in fail(capsys, *arguments)
+    assert [path.name for path in Path().iterdir()] == ["file"]
+
+
+def test_gap_asks_for_the_data_if_the_model_does_not_say(capsys):
+    hw.save(hw.LogicNetwork(320, 10, 20, 1, seed=0), "from-python.safetensors")
+    assert "hardwire gap from-python.safetensors DATASET" in fail(capsys, "gap", "from-python.safetensors")
+    assert "digits" in run("gap", "from-python.safetensors", "digits")
+
+
+def test_gap_refuses_data_that_the_model_cannot_read(capsys):
+    hw.save(hw.LogicNetwork(7, 3, 30, 1, seed=0), "small.safetensors", dataset="digits")
+    assert "7 inputs" in fail(capsys, "gap", "small.safetensors")
+
+
+def test_a_checkpoint_of_other_settings_is_one_line(capsys):
+    run("train", "digits", *TINY, "--checkpoint", "kept")
+    other = ["train", "digits", *TINY, "--seed", "1", "--checkpoint", "kept"]
+    assert "--no-resume" in fail(capsys, *other)
+    run(*other, "--no-resume")
+
+
+def test_a_full_disk_is_one_line(monkeypatch, capsys):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "folder/model")
+
+    monkeypatch.setattr(cli, "app", lambda *_, **__: full())
+    assert fail(capsys, "train", "digits") == f"error: folder/model: {os.strerror(errno.ENOSPC)}\n"
+
+
+@pytest.mark.parametrize("arguments", [["--debug", "train", "nothing"], ["train", "nothing", "--debug"]])
+def test_debug_shows_the_traceback_wherever_it_stands(arguments):
+    with pytest.raises(HardwireError, match="unknown dataset"):
+        cli.main(arguments)
+
+
+def test_as_a_process_a_mistake_has_no_traceback_and_debug_has():
+    quiet, loud = hardwire("gap", "missing"), hardwire("gap", "missing", "--debug")
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (2, "", "error: there is no file missing\n")
+    assert loud.returncode != 0 and "Traceback" in loud.stderr
+
+
+def test_usage_errors_exit_with_2():
+    for arguments in (
+        ["no-such-command"],
+        ["gates", "--no-such-option"],
+        ["train"],
+        ["train", "digits", "--depth", "0"],
+    ):
+        result = CliRunner().invoke(cli.app, arguments)
+        assert result.exit_code == 2 and "Traceback" not in result.output
