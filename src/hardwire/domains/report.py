@@ -63,10 +63,14 @@ def markdown_table(verdicts: list[Verdict]) -> str:
 
 
 def rich_table(verdicts: list[Verdict]) -> Table:
-    """The verdicts as a table for the terminal."""
-    table = Table(*_HEADERS)
-    for verdict in verdicts:
-        table.add_row(*_cells(verdict), style=None if verdict.holds else "bold red")
+    """The verdicts as a table for the terminal, a section for each system; rows that do not hold stand out."""
+    table = Table(title="Gap of what is trained over what is deployed")
+    table.add_column("row", min_width=24)
+    for header in _HEADERS[2:]:
+        table.add_column(header, justify="right")
+    for verdict, following in zip(verdicts, [*verdicts[1:], None], strict=True):
+        last = following is None or _cells(following)[0] != _cells(verdict)[0]
+        table.add_row(*_cells(verdict)[1:], style=None if verdict.holds else "bold red", end_section=last)
     return table
 
 
