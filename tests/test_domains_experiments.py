@@ -83,7 +83,7 @@ def test_every_row_has_a_run_and_every_run_builds_its_model():
 
 def test_no_gap_means_exactly_none_in_every_seed():
     same = [record("switch", seed, 0.9, 0.9) for seed in range(3)]
-    assert holds(same) == {"Switch top-1, load balance": True}
+    assert holds(same) == {"Switch top-1, load balance 0.01": True}
     assert not any(holds([*same[:2], record("switch", 2, 0.9, 0.8999)]).values())
 
 

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+_WIDE = 120  # columns of a terminal that the whole table needs
+
 app = typer.Typer(help="Selection beyond gates: architecture search, experts, codebooks.", no_args_is_help=True)
 
 
@@ -47,7 +49,8 @@ def report(
     if markdown:
         typer.echo(text)
     else:
-        Console().print(rich_table(verdicts))
+        console = Console()
+        console.print(rich_table(verdicts, brief=console.width < _WIDE))
     typer.echo(f"{RULE}\nwritten: {', '.join(str(path) for path in written)}")
 
 

@@ -25,6 +25,7 @@ RULE = (
 )
 
 _COLORS = {"gap": "#c44e52", "small": "#dd8452", "none": "#4c72b0"}
+_TICKS = (-100, -10, -1, 0, 1, 10, 100)  # linear up to 1, then logarithmic
 _HEADERS = ("system", "row", "trained", "deployed", "gap by seed", "peak", "expected", "holds", "confidence", "dead")
 
 
@@ -44,7 +45,7 @@ class Verdict:
 
     @property
     def metric(self) -> str:
-        return SYSTEMS[RUNS[self.row.run].system].metric
+        return SYSTEMS[_system(self)].metric
 
 
 def judge(records: list[dict]) -> list[Verdict]:
@@ -62,20 +63,26 @@ def markdown_table(verdicts: list[Verdict]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def rich_table(verdicts: list[Verdict]) -> Table:
-    """The verdicts as a table for the terminal, a section for each system; rows that do not hold stand out."""
+def rich_table(verdicts: list[Verdict], brief: bool = False) -> Table:
+    """The verdicts as a table for the terminal, a section for each system; rows that do not hold stand out.
+
+    brief: only what fits 80 columns.
+    """
+    shown = ("row", "gap by seed", "expected", "holds") if brief else _HEADERS[1:]
     table = Table(title="Gap of what is trained over what is deployed")
-    table.add_column("row", min_width=24)
-    for header in _HEADERS[2:]:
-        table.add_column(header, justify="right")
+    for header in shown:
+        table.add_column(header, justify="left" if header == "row" else "right", no_wrap=header != "row")
     for verdict, following in zip(verdicts, [*verdicts[1:], None], strict=True):
-        last = following is None or _cells(following)[0] != _cells(verdict)[0]
-        table.add_row(*_cells(verdict)[1:], style=None if verdict.holds else "bold red", end_section=last)
+        cells = dict(zip(_HEADERS, _cells(verdict), strict=True))
+        last = following is None or _system(following) != _system(verdict)
+        style = None if verdict.holds else "bold red"
+        table.add_row(*(cells[header] for header in shown), style=style, end_section=last)
     return table
 
 
 def write_figures(verdicts: list[Verdict], folder: str | os.PathLike) -> list[Path]:
     """domains.png and domains.svg: every seed's gap as a dot, by row, coloured by what was expected."""
+    from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -85,7 +92,8 @@ def write_figures(verdicts: list[Verdict], folder: str | os.PathLike) -> list[Pa
     paths = []
     for kind in ("png", "svg"):
         buffer = io.BytesIO()
-        figure.savefig(buffer, format=kind, dpi=150)
+        with rc_context({"svg.fonttype": "none", "svg.hashsalt": "domains"}):  # text as text; the same file every time
+            figure.savefig(buffer, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
         paths.append(write_whole(Path(folder) / f"domains.{kind}", buffer.getvalue()))
     return paths
 
@@ -137,7 +145,7 @@ def _holds(row: Row, gaps: dict[Row, list[float]]) -> bool:
 
 
 def _cells(verdict: Verdict) -> tuple[str, ...]:
-    system = RUNS[verdict.row.run].system
+    system = _system(verdict)
     number = "{:.2%}" if verdict.metric == "accuracy" else "{:.5f}"
     # every operation of a search is free to stay unused, so only experts and codes can be dead
     dead = "" if system == "search" else f"{', '.join(map(str, verdict.dead))} of {verdict.choices}"
@@ -153,6 +161,15 @@ def _cells(verdict: Verdict) -> tuple[str, ...]:
         f"{mean(verdict.confidence):.2f}",
         dead,
     )
+
+
+def _limits(verdicts: list[Verdict]) -> tuple[float, float]:
+    values = [value for verdict in verdicts for value in (*verdict.gaps, *verdict.peaks)]
+    return 1.5 * min(-1.0, *values), 1.5 * max(1.0, *values)
+
+
+def _system(verdict: Verdict) -> str:
+    return RUNS[verdict.row.run].system
 
 
 def _signed(gap: float) -> str:
@@ -172,8 +189,10 @@ def _draw(axes, verdicts: list[Verdict]) -> None:
     axes.set_yticks(range(len(verdicts)), [verdict.row.title for verdict in verdicts], fontsize=8)
     axes.invert_yaxis()
     axes.set_xscale("symlog", linthresh=1)
+    axes.set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS], fontsize=8)
+    axes.set_xlim(*_limits(verdicts))  # after the ticks, which would widen them
     axes.set_xlabel(
-        "gap: points of accuracy, codebooks percent of the loss (linear to 1, then logarithmic)", fontsize=8
+        "gap in points of accuracy, codebooks in percent of the loss; right of 0 deployment is worse", fontsize=8
     )
     handles = [axes.plot([], [], "o", color=color, label=f"expected: {name}")[0] for name, color in _COLORS.items()]
     handles += axes.plot([], [], "|", color="0.3", markersize=10, label="largest in training")
