@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-_WIDE = 120  # columns of a terminal that the whole table needs
+_WIDE = 150  # columns of a terminal that the whole table needs
 
 app = typer.Typer(help="Selection beyond gates: architecture search, experts, codebooks.", no_args_is_help=True)
 

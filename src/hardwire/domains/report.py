@@ -26,7 +26,18 @@ RULE = (
 
 _COLORS = {"gap": "#c44e52", "small": "#dd8452", "none": "#4c72b0"}
 _TICKS = (-100, -10, -1, 0, 1, 10, 100)  # linear up to 1, then logarithmic
-_HEADERS = ("system", "row", "trained", "deployed", "gap by seed", "peak", "expected", "holds", "confidence", "dead")
+_HEADERS = (
+    "system",
+    "row",
+    "trained",
+    "deployed",
+    "gap by seed",
+    "largest in training",
+    "expected",
+    "holds",
+    "confidence",
+    "dead",
+)
 
 
 @dataclass(frozen=True)
@@ -155,7 +166,7 @@ def _cells(verdict: Verdict) -> tuple[str, ...]:
         number.format(mean(verdict.method)),
         number.format(mean(verdict.deployed)),
         ", ".join(_signed(gap) for gap in verdict.gaps),
-        _signed(mean(verdict.peaks)),
+        ", ".join(_signed(peak) for peak in verdict.peaks),
         verdict.row.expected,
         "yes" if verdict.holds else "NO",
         f"{mean(verdict.confidence):.2f}",
@@ -181,7 +192,7 @@ def _draw(axes, verdicts: list[Verdict]) -> None:
     for place, verdict in enumerate(verdicts):
         color = _COLORS[verdict.row.expected]
         axes.plot([0, mean(verdict.gaps)], [place, place], color=color, linewidth=2, alpha=0.5)
-        axes.plot(mean(verdict.peaks), place, "|", color=color, markersize=10)
+        axes.plot(verdict.peaks, [place] * len(verdict.peaks), "|", color=color, markersize=10)
         axes.plot(verdict.gaps, [place] * len(verdict.gaps), "o", color=color, markersize=5, clip_on=False)
         text = "holds" if verdict.holds else "does not hold"
         weight = "normal" if verdict.holds else "bold"
