@@ -79,7 +79,14 @@ def test_the_demo_trains_twelve_runs_and_leaves_a_figure_a_model_and_the_numbers
     result = CliRunner().invoke(cli.app, ["demo", "--iterations", "6", "--seed", "1", "--processes", "2"])
     assert result.exit_code == 0, (result.output, result.exception)
     folder = tmp_path / "hardwire-demo"
-    assert {path.name for path in folder.iterdir()} == {"demo.png", "winner.safetensors", "histories.json"}
+    assert {path.name for path in folder.iterdir()} == {
+        "demo.png",
+        "winner.safetensors",
+        "histories.json",
+        "winner.circuit",
+        "winner.c",
+        "winner.h",
+    }
     assert (folder / "demo.png").read_bytes().startswith(PNG)
 
     rows = json.loads((folder / "histories.json").read_text())
@@ -89,6 +96,7 @@ def test_the_demo_trains_twelve_runs_and_leaves_a_figure_a_model_and_the_numbers
     assert not any(histories["Hard-ST", 0.05].column("selection"))
 
     net = hw.load(folder / "winner.safetensors")
+    assert hw.Circuit.from_network(net).equivalent(hw.Circuit.load(folder / "winner.circuit"))
     best = max(history.final.deploy for history in histories.values())
     assert hw.measure_gap(net, hw.data.load(trained_on(folder / "winner.safetensors")).test).deploy == best
     assert "exactly 0 in all 24 evaluations" in result.output

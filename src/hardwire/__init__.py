@@ -35,13 +35,16 @@ _HOME = {  # public name -> the module it lives in
     "MixtureOfExperts": "domains",
     "SoftMoE": "domains",
     "VectorQuantizer": "domains",
+    "Circuit": "circuit",
 }
 _ROOMS = (
     "bits",
+    "circuit",
     "data",
     "domains",
     "engine",
     "errors",
+    "files",
     "gap",
     "gates",
     "layers",

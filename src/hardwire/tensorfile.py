@@ -4,10 +4,7 @@ A file says what kind it is and in which version, and carries a digest of all it
 not notice a flipped bit. It is written whole or not at all. Nothing in it is ever executed.
 """
 
-import contextlib
 import hashlib
-import os
-import secrets
 from pathlib import Path
 
 import torch
@@ -15,6 +12,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
 from hardwire.errors import HardwireError
+from hardwire.files import write_whole
 
 
 def write(path, kind: str, version: int, tensors: dict[str, torch.Tensor], fields: dict[str, str]) -> None:
@@ -23,7 +21,7 @@ def write(path, kind: str, version: int, tensors: dict[str, torch.Tensor], field
     tensors = {name: tensor.detach().to("cpu", copy=True).contiguous() for name, tensor in tensors.items()}
     metadata = {**fields, "format": kind, "version": str(version)}
     metadata["digest"] = _digest(tensors, metadata)
-    write_bytes(path, save(tensors, metadata))
+    write_whole(path, save(tensors, metadata))
 
 
 def read(path, kind: str, version: int) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
@@ -43,23 +41,6 @@ def read(path, kind: str, version: int) -> tuple[dict[str, torch.Tensor], dict[s
     if metadata.pop("digest", None) != _digest(tensors, metadata):
         raise HardwireError(f"{path} is damaged: its contents do not match its digest; restore it from a copy")
     return tensors, metadata
-
-
-def write_bytes(path, payload: bytes) -> None:
-    """Writes the whole file or, on any failure, leaves what was there."""
-    path = Path(path).expanduser()
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(payload)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        raise HardwireError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()  # there is one only if something went wrong
 
 
 def _check_kind(path: Path, metadata: dict[str, str], kind: str, version: int) -> None:

@@ -16,3 +16,4 @@ using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 void bind_packing(nb::module_& m);
 void bind_engine(nb::module_& m);
+void bind_circuit(nb::module_& m);

@@ -6,4 +6,5 @@ NB_MODULE(_native, m) {
   nb::set_leak_warnings(false);  // networks that live until the interpreter ends are no leak
   bind_packing(m);
   bind_engine(m);
+  bind_circuit(m);
 }

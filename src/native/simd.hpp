@@ -239,9 +239,11 @@ inline void transpose(Floats m[16]) {
     }
 }
 
-// e^x for x <= 0, to about 1e-7 of its value; below -87 it is as good as zero.
+// e^x for x <= 0, to about 1e-7 of its value, and zero below -32: beside the largest weight of a softmax, which is 1 here,
+// that is 1e-14, far below rounding; kept, such weights make gradients whose squares are denormal, and Adam crawls.
 inline Floats exponential(Floats x) {
-  x = larger(x, spread(-87.0f));
+  const Ints kept = x > spread(-32.0f);
+  x = larger(x, spread(-32.0f));
   const Ints n = to_ints(x * 1.44269504f - 0.5f);  // truncating a negative number minus a half rounds it
   const Floats whole = to_floats(n);
   const Floats r = (x - whole * 0.693359375f) + whole * 2.12194440e-4f;
@@ -252,7 +254,7 @@ inline Floats exponential(Floats x) {
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
   p = p * r * r + r + 1.0f;
-  return p * as_floats((n + 127) << 23);
+  return only(kept, p * as_floats((n + 127) << 23));
 }
 
 // ln x for positive, normal x, to about 1e-7: the mantissa in [sqrt(1/2), sqrt(2)) by a polynomial, plus the exponent.

@@ -1,5 +1,6 @@
 #include "threads.hpp"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,10 @@ struct Job {
   const std::function<void(std::int64_t, int)>* body;
   std::int64_t tasks;
   std::atomic<std::int64_t> next{0};
+  std::atomic<int> workers{0};
+
+  void join() { work(workers.fetch_add(1, std::memory_order_relaxed)); }
+
 
   void work(int worker) {
     for (std::int64_t task; (task = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) (*body)(task, worker);
@@ -80,12 +85,29 @@ Pool& pool() {
   return *current;
 }
 
+// torch's own threads, where it uses GNU OpenMP: they spin for a while after each of torch's operations, and a second
+// pool would fight them for the cores. We link to no OpenMP; we ask for the one that is already loaded. Its threads do
+// not survive a fork, so a child makes do with our pool.
+using OpenMpParallel = void (*)(void (*)(void*), void*, unsigned threads, unsigned flags);
+
+OpenMpParallel torch_threads() {
+  static const pid_t first = getpid();
+  static const auto parallel = reinterpret_cast<OpenMpParallel>(dlsym(RTLD_DEFAULT, "GOMP_parallel"));
+  return getpid() == first ? parallel : nullptr;
+}
+
 }  // namespace
 
 void parallel_for(int threads, std::int64_t tasks, const std::function<void(std::int64_t, int)>& body) {
   threads = static_cast<int>(std::min<std::int64_t>(threads, tasks));
   Job job{&body, tasks};
-  if (threads <= 1 || !pool().run(threads, job)) job.work(0);
+  if (threads <= 1) {
+    job.work(0);
+  } else if (const OpenMpParallel parallel = torch_threads()) {
+    parallel([](void* data) { static_cast<Job*>(data)->join(); }, &job, threads, 0);
+  } else if (!pool().run(threads, job)) {
+    job.work(0);
+  }
 }
 
 }  // namespace hardwire

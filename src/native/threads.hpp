@@ -1,5 +1,4 @@
-// A small pool of threads that sleep between jobs. Not OpenMP: torch brings its own copy of that runtime, and two of
-// them spin against each other.
+// Work shared out to threads: torch's own where they can be had, else a small pool that sleeps between jobs.
 #pragma once
 #include <cstdint>
 #include <functional>

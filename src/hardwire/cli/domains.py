@@ -40,12 +40,14 @@ def report(
     """Print the gap and the verdict of every row, and write domains.md, domains.png and domains.svg to the folder."""
     from rich.console import Console
 
-    from hardwire.domains.experiments import read_results, write_whole
+    from hardwire.domains.experiments import read_results
     from hardwire.domains.report import RULE, judge, markdown_table, rich_table, write_figures
+    from hardwire.files import write_whole
 
     verdicts = judge(read_results(folder))
     text = markdown_table(verdicts)
-    written = [write_whole(folder / "domains.md", f"{text}\n{RULE}\n".encode()), *write_figures(verdicts, folder)]
+    written = [folder / "domains.md", *write_figures(verdicts, folder)]
+    write_whole(written[0], f"{text}\n{RULE}\n")
     if markdown:
         typer.echo(text)
     else:

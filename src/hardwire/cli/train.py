@@ -75,7 +75,7 @@ def train(
     """
     import hardwire as hw
     from hardwire.cli import report
-    from hardwire.tensorfile import write_bytes
+    from hardwire.files import write_whole
 
     cage = _choose_cage(method, tau, cage)
     report.set_threads(threads)
@@ -113,7 +113,7 @@ def train(
         raise typer.Exit(130) from None
     hw.save(net, out, dataset=dataset)
     if history:
-        write_bytes(history, told.to_json().encode())
+        write_whole(history, told.to_json().encode())
     if checkpoint is None:
         kept.unlink(missing_ok=True)
     console.print(report.accuracies(told.final), report.layers(net))

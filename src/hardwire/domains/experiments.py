@@ -20,6 +20,7 @@ from hardwire.domains.choice import Choice, auxiliary_loss, choice_usage, deploy
 from hardwire.domains.experts import MixtureOfExperts, SoftMoE
 from hardwire.domains.systems import RUNS, SYSTEMS, System
 from hardwire.errors import HardwireError, unknown_name, whole_number
+from hardwire.files import write_whole
 from hardwire.gap import measure_gap
 from hardwire.training.order import BatchOrder
 
@@ -49,7 +50,7 @@ def run_all(
             _check_same(path, name, seed, steps)
             report(steps)
         else:
-            write_whole(path, json.dumps(run_one(name, seed, steps, report), indent=2).encode() + b"\n")
+            write_whole(path, json.dumps(run_one(name, seed, steps, report), indent=2) + "\n")
     return [path for _, _, path in jobs]
 
 
@@ -148,17 +149,6 @@ def read_results(out: str | os.PathLike) -> list[dict]:
     if not records:
         raise HardwireError(f"{out} holds no results; make them with: hardwire domains run --out {out}")
     return records
-
-
-def write_whole(path: Path, content: bytes) -> Path:
-    """Writes a file whole or not at all."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_bytes(content)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return path
 
 
 def _settings(settings: dict) -> dict:

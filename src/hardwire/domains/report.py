@@ -12,9 +12,9 @@ from statistics import mean
 
 from rich.table import Table
 
-from hardwire.domains.experiments import write_whole
 from hardwire.domains.systems import ROWS, RUNS, SYSTEMS, Row
 from hardwire.errors import HardwireError
+from hardwire.files import write_whole
 
 NOTABLE = 1.0  # points of accuracy, or percent of the loss
 
@@ -42,7 +42,7 @@ _HEADERS = (
 
 @dataclass(frozen=True)
 class Verdict:
-    """A row with its measurements, one of each a seed; gaps at the end of training, peaks the largest in it."""
+    """A row with its measurements, one of each a seed; gaps at the end of training, peaks the largest in it (if deployed hard)."""
 
     row: Row
     method: list[float]
@@ -105,7 +105,8 @@ def write_figures(verdicts: list[Verdict], folder: str | os.PathLike) -> list[Pa
         buffer = io.BytesIO()
         with rc_context({"svg.fonttype": "none", "svg.hashsalt": "domains"}):  # text as text; the same file every time
             figure.savefig(buffer, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
-        paths.append(write_whole(Path(folder) / f"domains.{kind}", buffer.getvalue()))
+        paths.append(Path(folder) / f"domains.{kind}")
+        write_whole(paths[-1], buffer.getvalue())
     return paths
 
 
@@ -113,10 +114,8 @@ def _gap(record: dict, row: Row) -> float:
     return _difference(record["gap"], _deployed(record, row))
 
 
-def _peak(record: dict, row: Row) -> float:
-    """The largest gap by size at any point of training; deployed soft, what is measured is the method's own pass."""
-    if row.deployed == "soft":
-        return 0.0
+def _peak(record: dict) -> float:
+    """The largest gap by size, deployed hard, at any point of training."""
     return max((_difference(point, point["deploy"]) for point in record["curve"]), key=abs)
 
 
@@ -135,7 +134,7 @@ def _verdict(row: Row, records: list[dict], gaps: dict[Row, list[float]]) -> Ver
         [record["gap"]["method"] for record in records],
         [_deployed(record, row) for record in records],
         gaps[row],
-        [_peak(record, row) for record in records],
+        [_peak(record) for record in records] if row.deployed == "hard" else [],
         [record["confidence"] for record in records],
         [record["usage"]["dead"] for record in records],
         records[0]["usage"]["choices"],

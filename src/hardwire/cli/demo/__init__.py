@@ -1,8 +1,8 @@
 """`hardwire demo`: the paper's six methods at a low and a high temperature, in about a minute.
 
-Here is the command; `trials` trains, `display` shows, `findings` says what was seen and `figure` draws it. Surprising:
-the closing lines are computed from the numbers of this very run, so they say so when one of the paper's claims did
-not come out.
+Here is the command; `trials` trains, `display` shows, `findings` says what was seen, `figure` draws it and `deploy`
+turns the winner into a circuit and C. Surprising: the closing lines are computed from the numbers of this very run, so
+they say so when one of the paper's claims did not come out.
 """
 
 from pathlib import Path
@@ -10,7 +10,13 @@ from typing import Annotated
 
 from typer import Option
 
-_FILES = {"figure": "demo.png", "model": "winner.safetensors", "numbers": "histories.json"}
+_FILES = {
+    "figure": "demo.png",
+    "numbers": "histories.json",
+    "model": "winner.safetensors",
+    "circuit": "winner.circuit",
+    "C code": "winner.c",
+}
 
 
 def demo(
@@ -27,8 +33,8 @@ def demo(
     circuit itself; the selection gap is what a method loses when its network becomes the circuit. Needs no download.
     """
     from hardwire.cli import report
-    from hardwire.cli.demo import display, figure, findings, trials
-    from hardwire.tensorfile import write_bytes
+    from hardwire.cli.demo import deploy, display, figure, findings, trials
+    from hardwire.files import write_whole
 
     console = report.console()
     out.mkdir(parents=True, exist_ok=True)
@@ -38,6 +44,7 @@ def demo(
     with display.Watch(console, settings) as watch:
         results = trials.train_all(settings, processes, watch)
     figure.draw(results, files["figure"])
-    write_bytes(files["model"], findings.winner(results).model)
+    write_whole(files["model"], findings.winner(results).model)
     trials.save_numbers(results, files["numbers"])
-    display.conclude(console, results, files)
+    circuit = deploy.deploy(files["model"], files["circuit"], files["C code"])
+    display.conclude(console, results, circuit, files)

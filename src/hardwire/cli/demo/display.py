@@ -46,8 +46,8 @@ class Watch:
         self.live.update(results_table(self.records, self.settings.iterations), refresh=True)
 
 
-def conclude(console: Console, results: list[Result], files: dict[str, Path]) -> None:
-    """The table, what was seen in it, and where the files are."""
+def conclude(console: Console, results: list[Result], circuit: str, files: dict[str, Path]) -> None:
+    """The table, what was seen in it, what the best circuit is, and where the files are."""
     console.print(results_table({result.trial: result.history.records for result in results}))
     console.print(
         "\n[bold]What this run shows[/]   [green]✓[/] as in the paper   [yellow]≠[/] not so at this small size"
@@ -59,10 +59,12 @@ def conclude(console: Console, results: list[Result], files: dict[str, Path]) ->
     best = findings.winner(results)
     console.print(
         f"\nThe best circuit: [bold]{best.trial.label}[/], {percent(best.history.final.deploy)} % of the test digits.\n"
+        f"{circuit}\n"
     )
     for what, path in files.items():
         console.print(f"{what:9} {path}", soft_wrap=True)
     console.print(f"next      [bold]{program()} gap {files['model']}[/]", soft_wrap=True)
+    console.print(f"          [bold]{program()} circuit verify {files['model']} {files['C code']}[/]", soft_wrap=True)
 
 
 def results_table(records: dict[Trial, list], iterations: int | None = None) -> Table:

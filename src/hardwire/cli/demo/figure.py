@@ -35,7 +35,7 @@ def draw(results: list[Result], path: Path) -> None:
     import matplotlib
     from matplotlib.figure import Figure
 
-    from hardwire.tensorfile import write_bytes
+    from hardwire.files import write_whole
 
     with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=(10, 3.7), dpi=160, layout="constrained")
@@ -50,7 +50,7 @@ def draw(results: list[Result], path: Path) -> None:
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(METHODS))
         image = io.BytesIO()
         figure.savefig(image, format="png")
-    write_bytes(path, image.getvalue())
+    write_whole(path, image.getvalue())
 
 
 def _gaps(axis, results: list[Result], tau: float) -> None:

@@ -90,13 +90,13 @@ def train_all(settings: Settings, processes: int | None, watch: Callable[[Trial,
 
 def save_numbers(results: list[Result], path: Path) -> None:
     """All evaluations of all runs as JSON: a list of {method, tau, history}."""
-    from hardwire.tensorfile import write_bytes
+    from hardwire.files import write_whole
 
     rows = [
         {"method": result.trial.label, "tau": result.trial.tau, "history": json.loads(result.history.to_json())}
         for result in results
     ]
-    write_bytes(path, json.dumps(rows).encode())
+    write_whole(path, json.dumps(rows).encode())
 
 
 def _collect(workers, events, watch) -> list[Result]:
@@ -156,6 +156,7 @@ def _train(trial: Trial, settings: Settings, events) -> Result:
         tau=trial.tau,
         cage=trial.cage,
         seed=seed,
+        encoder=data.encoder,
     )
     history = hw.fit(
         net,

@@ -1,0 +1,122 @@
+"""Running a circuit: native and bit-parallel, or the same schedule in numpy where the native module was not built.
+
+No compile step: a schedule is made once (milliseconds) and any number of images goes through it, as packed words or
+as 0 and 1. Surprising: numbers other than 0 and 1 are refused rather than thresholded; raw values need `raw=True`.
+"""
+
+import os
+
+import numpy as np
+
+from hardwire.circuit.netlist import Circuit, Netlist
+from hardwire.circuit.schedule import Schedule, schedule
+from hardwire.errors import HardwireError
+from hardwire.gates import GATES
+from hardwire.packing import check_words, pack, transpose, unpack, word_count
+
+try:
+    from hardwire import _native
+except ImportError:  # installed without a compiler
+    _native = None
+
+CACHE_BYTES = 1 << 20  # what a tile may fill: half of a usual second-level cache
+NUMPY_TILE = 1 << 15  # images
+THREAD_IMAGES = 4096  # fewer images than this a thread are not worth starting one
+
+
+class Program:
+    """A scheduled netlist with its class groups, ready to run."""
+
+    def __init__(self, netlist: Netlist, classes: int):
+        self.inputs, self.classes = netlist.inputs, classes
+        self.schedule = schedule(netlist)
+        self.native = None if _native is None else _native_program(netlist.inputs, classes, self.schedule)
+
+    @property
+    def lanes(self) -> int:
+        """Words in a slot: as many as keep the tile in cache, at least one cache line."""
+        return next((lanes for lanes in (32, 16) if self.schedule.slots * lanes * 8 <= CACHE_BYTES), 8)
+
+    def run(self, rows: np.ndarray, threads: int, scores: bool) -> np.ndarray:
+        """rows: packed words or uint8 [rows, inputs]. Scores int32 [rows, classes], or classes int64 [rows]."""
+        if self.native is None:
+            sums = _numpy_scores(self, rows if rows.dtype == np.uint64 else pack(rows))
+            return sums if scores else sums.argmax(axis=1)
+        if scores:
+            out = np.empty((len(rows), self.classes), np.int32)
+            self.native.scores(rows, out, self.lanes, threads)
+        else:
+            out = np.empty(len(rows), np.int64)
+            self.native.predict(rows, out, self.lanes, threads)
+        return out
+
+
+def _native_program(inputs: int, classes: int, plan: Schedule):
+    return _native.circuit_program(inputs, plan.slots, classes, plan.operations, plan.runs, plan.outputs)
+
+
+def run(circuit: Circuit, images, raw: bool, threads: int | None, scores: bool) -> np.ndarray:
+    rows = as_rows(circuit, images, raw)
+    if threads is None:
+        threads = min(os.cpu_count() or 1, 1 + len(rows) // THREAD_IMAGES)
+    elif threads < 1:
+        raise HardwireError(f"threads {threads} leaves nobody to work; use at least 1")
+    return circuit.program.run(rows, threads, scores)
+
+
+def as_rows(circuit: Circuit, images, raw: bool = False) -> np.ndarray:
+    """What the engine reads: packed words uint64 [rows, words] or uint8 [rows, inputs] of 0 and 1."""
+    if hasattr(images, "features"):  # Bits, recognised by its shape because its own room needs torch
+        if images.features != circuit.inputs:
+            raise HardwireError(f"images have {images.features} bits but the circuit reads {circuit.inputs}")
+        images = images.numpy()
+    images = np.asarray(images)
+    if len(images.shape) != 2 or images.shape[0] == 0:
+        raise HardwireError(f"images are a matrix of at least one row, not an array of shape {list(images.shape)}")
+    if raw:
+        if circuit.encoder is None:
+            raise HardwireError(
+                "this circuit has no encoder for raw values; give bits, or build it from a model with one"
+            )
+        return circuit.encoder.encode(images)
+    if images.dtype == np.uint64 and images.shape[1] == word_count(circuit.inputs):
+        check_words(images, circuit.inputs)
+        return np.ascontiguousarray(images)
+    return _plain_rows(circuit, images)
+
+
+def _plain_rows(circuit: Circuit, images: np.ndarray) -> np.ndarray:
+    if images.shape[1] != circuit.inputs:
+        raise HardwireError(
+            f"images have shape {list(images.shape)}; this circuit reads [images, {circuit.inputs}] of 0 and 1, "
+            f"or uint64 [images, {word_count(circuit.inputs)}] of packed bits"
+        )
+    if images.dtype != bool and not ((images == 0) | (images == 1)).all():
+        way_out = "pass raw=True to use the encoder" if circuit.encoder else "threshold them first, such as x > 0.5"
+        raise HardwireError(f"images hold values other than 0 and 1; they were never binarised: {way_out}")
+    return np.ascontiguousarray(images, dtype=None if images.dtype == bool else np.uint8).view(np.uint8)
+
+
+def _numpy_scores(program: Program, words: np.ndarray) -> np.ndarray:
+    tiles = [_numpy_tile(program, words[start : start + NUMPY_TILE]) for start in range(0, len(words), NUMPY_TILE)]
+    return np.concatenate(tiles)
+
+
+def _numpy_tile(program: Program, words: np.ndarray) -> np.ndarray:
+    plan = program.schedule
+    slots = np.zeros((plan.slots, word_count(len(words))), np.uint64)
+    slots[: program.inputs] = transpose(words, program.inputs)
+    start = 0
+    for gate, count in plan.runs:
+        target, first, second = plan.operations[start : start + count].T
+        slots[target] = word_gate(int(gate), slots[first], slots[second])
+        start += count
+    bits = unpack(transpose(slots[plan.outputs], len(words) + -len(words) % 64), len(plan.outputs))[: len(words)]
+    return bits.reshape(len(words), program.classes, -1).sum(axis=2, dtype=np.int32)
+
+
+def word_gate(gate: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """One gate on words of any shape, from its truth table."""
+    table = GATES[gate].truth_table
+    terms = [(a if i & 2 else ~a) & (b if i & 1 else ~b) for i in range(4) if table >> i & 1]
+    return np.bitwise_or.reduce(terms) if terms else np.zeros_like(a)

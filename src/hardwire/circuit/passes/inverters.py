@@ -1,0 +1,25 @@
+"""Inverters before outputs pushed into the gate that drives them, where no output wants that gate as it is.
+
+The driving gate is negated, and so are the operands of all who read it, which costs nothing in a truth table.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from hardwire.circuit import algebra
+from hardwire.circuit.netlist import Netlist
+
+
+def push_inverters(netlist: Netlist) -> Netlist:
+    gate = netlist.gate.astype(np.int64)
+    plain = np.zeros(netlist.nodes, bool)
+    plain[netlist.outputs] = True
+    gate_outputs = netlist.outputs[netlist.outputs >= netlist.inputs] - netlist.inputs
+    driven = netlist.first[gate_outputs[gate[gate_outputs] == algebra.NOT_A]]
+    flip = np.zeros(netlist.nodes, bool)
+    flip[driven[(driven >= netlist.inputs) & ~plain[driven]]] = True
+    gate = np.where(flip[netlist.inputs :], 15 - gate, gate)
+    gate = np.where(flip[netlist.first], np.array(algebra.NEGATED_FIRST)[gate], gate)
+    gate = np.where(flip[netlist.second], np.array(algebra.NEGATED_SECOND)[gate], gate)
+    return replace(netlist, gate=gate)

@@ -1,0 +1,58 @@
+"""AIG rewriting by aigverse, an extra: cut rewriting and resubstitution on the and-inverter graph.
+
+The graph knows only ANDs, so exclusive ors are found again on the way back: one is three ANDs there.
+"""
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from hardwire.circuit import algebra
+from hardwire.circuit.export.aiger import write_aiger
+from hardwire.circuit.netlist import Netlist
+from hardwire.circuit.read_aiger import read_aiger
+from hardwire.errors import HardwireError
+
+AND_GATES = {1: (0, 0), 2: (0, 1), 4: (1, 0), 8: (1, 1)}  # negate first, negate second
+
+
+def rewrite_aig(netlist: Netlist) -> Netlist:
+    try:
+        from aigverse import algorithms, io
+    except ImportError:
+        raise HardwireError(
+            "AIG rewriting needs aigverse, which is not installed; run: pip install 'hardwire[circuit]'"
+        ) from None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "netlist.aig")
+        write_aiger(netlist, path)
+        graph = io.read_aiger_into_aig(path)
+        graph = algorithms.aig_cut_rewriting(graph)
+        algorithms.aig_resubstitution(graph, inplace=True)
+        io.write_aiger(algorithms.cleanup_dangling(graph), path)
+        rewritten, _ = read_aiger(path)
+    return find_exclusive_ors(rewritten)
+
+
+def find_exclusive_ors(netlist: Netlist) -> Netlist:
+    """AND(NOT AND(x, y), NOT AND(NOT x, NOT y)) becomes XOR(x, y); the inner ANDs stay for those who read them."""
+    gate, first, second = netlist.gate.tolist(), netlist.first.tolist(), netlist.second.tolist()
+
+    def operands(node: int) -> tuple[int, int, int, int] | None:
+        index = node - netlist.inputs
+        if index < 0 or gate[index] not in AND_GATES:
+            return None
+        return first[index], second[index], *AND_GATES[gate[index]]
+
+    for index, number in enumerate(netlist.gate.tolist()):
+        if number != 8:
+            continue
+        left, right = operands(first[index]), operands(second[index])
+        if left is None or right is None or {left[0], left[1]} != {right[0], right[1]} or left[0] == left[1]:
+            continue
+        if left[0] != right[0]:
+            right = right[1], right[0], right[3], right[2]
+        if left[2] != right[2] and left[3] != right[3]:
+            gate[index] = algebra.XOR if left[2] == left[3] else 15 - algebra.XOR
+            first[index], second[index] = left[0], left[1]
+    return replace(netlist, gate=gate, first=first, second=second)

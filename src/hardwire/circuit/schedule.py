@@ -1,0 +1,87 @@
+"""The order in which a program computes the gates, and the memory slot of each value.
+
+Gates go level by level, grouped by type (one loop a group, no branch a gate) and within a group by where their first
+operand lies. A value's slot is free again after its last reader, and the latest freed is taken first, so a tile of
+images needs memory for the values alive at one time, not for every gate: that is what keeps it in cache.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hardwire.circuit import algebra
+from hardwire.circuit.netlist import Netlist
+from hardwire.circuit.statistics import live_nodes
+
+FOREVER = np.iinfo(np.int32).max
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """operations: int32 [gates, 3] of target, first and second slot; runs: int32 [runs, 2] of gate number and count,
+    which cut the operations by type; outputs: int32 [outputs], slots. Input i starts in slot i."""
+
+    operations: np.ndarray
+    runs: np.ndarray
+    outputs: np.ndarray
+    slots: int
+
+    @property
+    def gates(self) -> np.ndarray:
+        """uint8 [gates]: the gate number of each operation."""
+        return np.repeat(self.runs[:, 0], self.runs[:, 1]).astype(np.uint8)
+
+
+def schedule(netlist: Netlist) -> Schedule:
+    """Dead gates are left out."""
+    live = live_nodes(netlist)[netlist.inputs :]
+    # One key for level and type; the order inside a group is settled when the slots of its operands are known.
+    key = netlist.levels[netlist.inputs :].astype(np.int64) * 16 + netlist.gate
+    order = np.argsort(key, kind="stable")
+    order = order[live[order]]
+    cuts = np.flatnonzero(np.diff(key[order])) + 1
+    groups = np.split(order, cuts) if len(order) else []
+    slot, operations, slots = _assign(netlist, groups)
+    runs = [(netlist.gate[group[0]], len(group)) for group in groups]
+    return Schedule(
+        np.array(operations, np.int32).reshape(-1, 3),
+        np.array(runs, np.int32).reshape(-1, 2),
+        slot[netlist.outputs],
+        slots,
+    )
+
+
+def _last_readers(netlist: Netlist, groups: list[np.ndarray]) -> np.ndarray:
+    """int32 [nodes]: the group that reads each node last; outputs are read after everything."""
+    last = np.full(netlist.nodes, -1, np.int32)
+    for position, group in enumerate(groups):
+        if algebra.READS_FIRST[netlist.gate[group[0]]]:
+            last[netlist.first[group]] = position
+        if algebra.READS_SECOND[netlist.gate[group[0]]]:
+            last[netlist.second[group]] = position
+    last[netlist.outputs] = FOREVER
+    return last
+
+
+def _assign(netlist: Netlist, groups: list[np.ndarray]) -> tuple[np.ndarray, list, int]:
+    """Slots by node, operations in order, and the number of slots."""
+    slot = np.zeros(netlist.nodes, np.int32)
+    slot[: netlist.inputs] = np.arange(netlist.inputs)
+    last = _last_readers(netlist, groups)
+    free = np.flatnonzero(last[: netlist.inputs] < 0)[::-1].tolist()
+    slots, operations = netlist.inputs, []
+    for position, group in enumerate(groups):
+        gate = netlist.gate[group[0]]
+        group = group[np.argsort(slot[netlist.first[group]], kind="stable")]
+        first = slot[netlist.first[group]] if algebra.READS_FIRST[gate] else np.zeros(len(group), np.int32)
+        second = slot[netlist.second[group]] if algebra.READS_SECOND[gate] else np.zeros(len(group), np.int32)
+        missing = max(0, len(group) - len(free))
+        free = list(range(slots + missing - 1, slots - 1, -1)) + free
+        slots += missing
+        targets = free[len(free) - len(group) :][::-1]
+        del free[len(free) - len(group) :]
+        slot[netlist.inputs + group] = targets
+        operations.append(np.stack([targets, first, second], axis=1))
+        read = np.unique(np.concatenate([netlist.first[group], netlist.second[group]]))
+        free += slot[read[last[read] == position]].tolist()[::-1]
+    return slot, operations and np.concatenate(operations), slots

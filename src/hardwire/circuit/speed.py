@@ -1,0 +1,97 @@
+"""How fast a circuit runs: our engine and our own C export, the same images, one core, packing and class sums included.
+
+Both are timed by processor time, best of several rounds, so that a busy machine disturbs them less. The C export is
+compiled with -O2 around a loop that reads nothing and prints nothing.
+"""
+
+import contextlib
+import os
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from hardwire.circuit.export.c import c_timing, write_c
+from hardwire.circuit.netlist import Circuit
+from hardwire.circuit.tools import compile_c, run
+from hardwire.errors import HardwireError
+
+ROUNDS = 7
+
+
+@dataclass(frozen=True)
+class Speed:
+    """images_per_second on one core; latency: microseconds for one image alone; preparation: seconds before the first
+    image (scheduling for the engine, writing and compiling for C)."""
+
+    what: str
+    images_per_second: float
+    latency: float
+    preparation: float
+
+
+def random_circuit(inputs: int, width: int, depth: int, classes: int, seed: int = 0) -> Circuit:
+    """Layers of uniformly random gates whose wiring uses every node of the layer before equally often."""
+    if min(inputs, width, depth, classes) < 1:
+        raise HardwireError(f"sizes {inputs}, {width}, {depth} and {classes} must all be at least 1")
+    generator = np.random.default_rng(seed)
+    gates, wirings = [], []
+    for before in [inputs, *[width] * (depth - 1)]:
+        wires = [generator.permutation(before) for _ in range(-(-2 * width // before))]
+        wirings.append(generator.permutation(np.concatenate(wires)[: 2 * width]).reshape(2, width))
+        gates.append(generator.integers(0, 16, width, np.uint8))
+    return Circuit.from_layers(inputs, gates, wirings, classes)
+
+
+def measure_engine(circuit: Circuit, images: np.ndarray, threads: int = 1) -> Speed:
+    """images: bool [n, inputs]."""
+    start = time.perf_counter()
+    _ = circuit.program
+    preparation = time.perf_counter() - start
+    clock = time.process_time if threads == 1 else time.perf_counter
+    whole = _best(lambda: circuit.predict(images, threads=threads), clock)
+    one, calls = images[:1], 200
+    single = _best(lambda: [circuit.predict(one, threads=1) for _ in range(calls)], clock) / calls
+    name = "hardwire" if threads == 1 else f"hardwire, {threads} threads"
+    return Speed(name, len(images) / whole, single * 1e6, preparation)
+
+
+def measure_c(circuit: Circuit, images: np.ndarray, form: str | None = None) -> Speed:
+    """images: bool [n, inputs], n a multiple of 64; the single image goes through the single-image entry."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, program, data = Path(folder, "circuit.c"), Path(folder, "program"), Path(folder, "images")
+        start = time.perf_counter()
+        write_c(circuit, source, form=form)
+        timing = source.with_name("timing.c")
+        timing.write_text(c_timing(circuit, "circuit", len(images) // 64, ROUNDS))
+        compile_c([source, timing], program, "-O2")
+        preparation = time.perf_counter() - start
+        images.astype(np.uint8).tofile(data)
+        whole, single = map(float, run([str(program), str(data)], "the C export", folder).split())
+    name = "C export -O2" + (f", {form}" if form else "")
+    return Speed(name, len(images) // 64 * 64 / whole, single * 1e6, preparation)
+
+
+def _best(work, clock) -> float:
+    seconds = []
+    for _ in range(ROUNDS):
+        start = clock()
+        work()
+        seconds.append(clock() - start)
+    return min(seconds)
+
+
+@contextlib.contextmanager
+def one_core():
+    """Inside, this process and the programs it starts stay on one core, where the system can do that."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(before)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)

@@ -1,0 +1,77 @@
+#include "circuit.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "circuit_tile.hpp"
+#include "packing.hpp"
+#include "threads.hpp"
+
+namespace hardwire {
+
+namespace {
+
+// How many words a slot has for `left` more images: no wider than they fill at least half, one word for a few.
+std::size_t lanes_for(std::size_t left, std::size_t lanes) {
+  if (left <= 128) return 1;
+  while (lanes > 8 && left <= lanes * 32) lanes /= 2;
+  return lanes;
+}
+
+// One thread's memory: the slots of a tile, and packed rows where the input comes as bytes.
+class Worker {
+ public:
+  Worker(const CircuitProgram& program, const CircuitInput& input, const CircuitOutput& output, std::size_t lanes)
+      : program_(program), input_(input), output_(output), lanes_(lanes), row_words_(word_count(program.inputs)) {
+    const std::size_t widest = lanes_for(input.rows, lanes);
+    // a slot is a whole number of cache lines, if the first one starts at a line
+    memory_ = std::make_unique_for_overwrite<std::uint64_t[]>(program.slots * widest + 8);
+    slots_ = memory_.get() + (8 - reinterpret_cast<std::uintptr_t>(memory_.get()) / sizeof(std::uint64_t) % 8) % 8;
+    if (input.bytes) packed_ = std::make_unique_for_overwrite<std::uint64_t[]>(widest * 64 * row_words_);
+  }
+
+  // Images from `begin` to `end`, in tiles; the last ones run in narrower tiles.
+  void run(std::size_t begin, std::size_t end) {
+    while (begin < end) {
+      const std::size_t lanes = lanes_for(end - begin, lanes_), rows = std::min(end - begin, lanes * 64);
+      tile(begin, rows, lanes);
+      begin += rows;
+    }
+  }
+
+ private:
+  void tile(std::size_t begin, std::size_t rows, std::size_t lanes) {
+    const std::uint64_t* words;
+    if (input_.bytes) {
+      pack(input_.bytes + begin * program_.inputs, rows, program_.inputs, packed_.get());
+      words = packed_.get();
+    } else {
+      words = input_.words + begin * row_words_;
+    }
+    std::int32_t* scores = output_.scores ? output_.scores + begin * program_.classes : nullptr;
+    std::int64_t* winners = output_.winners ? output_.winners + begin : nullptr;
+    run_tile(program_, words, rows, lanes, slots_, scores, winners);
+  }
+
+  const CircuitProgram& program_;
+  const CircuitInput& input_;
+  const CircuitOutput& output_;
+  std::size_t lanes_, row_words_;
+  std::unique_ptr<std::uint64_t[]> memory_, packed_;
+  std::uint64_t* slots_;
+};
+
+}  // namespace
+
+void run_circuit(const CircuitProgram& program, const CircuitInput& input, const CircuitOutput& output,
+                 std::size_t lanes, std::size_t threads) {
+  const std::size_t tile = lanes * 64, tiles = (input.rows + tile - 1) / tile;
+  threads = std::max<std::size_t>(1, std::min(threads, tiles));
+  parallel_for(static_cast<int>(threads), static_cast<std::int64_t>(threads), [&](std::int64_t part, int) {
+    const std::size_t begin = tiles * std::size_t(part) / threads * tile;
+    const std::size_t end = std::min(input.rows, tiles * std::size_t(part + 1) / threads * tile);
+    Worker(program, input, output, lanes).run(begin, end);
+  });
+}
+
+}  // namespace hardwire

@@ -1,0 +1,162 @@
+"""Every pass keeps the function; together they reach a fixed point; `equivalent` says how it knows."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from circuit_oracle import random_circuit
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hardwire as hw
+from hardwire.circuit import Circuit, Netlist, algebra, equivalence
+from hardwire.circuit.equivalence import netlists_equal
+from hardwire.circuit.passes import PASSES, simplify
+from hardwire.circuit.passes.rewrite import find_exclusive_ors, rewrite_aig
+from hardwire.circuit.speed import random_circuit as large_circuit
+from hardwire.gates import GATES
+
+
+def test_the_tables_of_gate_numbers_agree_with_the_truth_tables():
+    for a in (0, 1):
+        for b in (0, 1):
+            for gate in range(16):
+                hard = GATES[gate].hard
+                assert GATES[algebra.SWAPPED[gate]].hard(a, b) == hard(b, a)
+                assert GATES[algebra.NEGATED_FIRST[gate]].hard(a, b) == hard(1 - a, b)
+                assert GATES[algebra.NEGATED_SECOND[gate]].hard(a, b) == hard(a, 1 - b)
+                assert GATES[algebra.FIRST_IS_TRUE[gate]].hard(a, b) == hard(1, b)
+                assert GATES[algebra.FIRST_IS_FALSE[gate]].hard(a, b) == hard(0, b)
+                assert GATES[algebra.SECOND_IS_TRUE[gate]].hard(a, b) == hard(a, 1)
+                assert GATES[algebra.SECOND_IS_FALSE[gate]].hard(a, b) == hard(a, 0)
+                assert GATES[algebra.SAME[gate]].hard(a, b) == hard(a, a)
+                assert GATES[15 - gate].hard(a, b) == 1 - hard(a, b)
+
+
+@pytest.mark.parametrize("name", PASSES)
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 2**31))
+def test_a_pass_keeps_the_function(name, seed):
+    netlist = random_circuit(seed, inputs=seed % 9 + 1).netlist
+    for prepare in [lambda same: same, PASSES["wires"], PASSES["hashing"]]:  # passes meet each other's results
+        before = prepare(netlist)
+        answer = netlists_equal(netlist, PASSES[name](before))
+        assert answer.equal, answer
+        assert answer.proof == "exhaustive"
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 2**31))
+def test_simplifying_leaves_nothing_to_simplify(seed):
+    circuit, report = simplify(random_circuit(seed))
+    again, _ = simplify(circuit)
+    assert len(again.netlist.gate) == len(circuit.netlist.gate)
+    numbers = circuit.statistics()
+    assert numbers.dead == 0
+    assert report.proof.exact
+    gate, first, second = circuit.netlist.gate, circuit.netlist.first, circuit.netlist.second
+    assert not np.isin(gate, [algebra.A, algebra.B, algebra.NOT_B]).any()
+    two = ~np.isin(gate, [*algebra.CONSTANTS, algebra.NOT_A])
+    assert (first[two] != second[two]).all()
+
+
+def simplified_gates(gate, first, second, outputs, inputs=2):
+    return Circuit(Netlist(inputs, gate, first, second, outputs), classes=1).simplify().netlist
+
+
+def test_what_each_pass_is_for():
+    # XOR(a, a) is false, and OR with it is a wire: nothing is left
+    assert len(simplified_gates([6, 7], [0, 2], [0, 1], [3]).gate) == 0
+    # NOR(NOT a, NOT b) is AND(a, b)
+    assert simplified_gates([12, 10, 8], [0, 0, 2], [0, 1, 3], [4]).gate.tolist() == [1]
+    # OR(a, b) and NOR(b, a): one gate, and an inverter, because both are outputs
+    assert sorted(simplified_gates([7, 8], [0, 1], [1, 0], [2, 3]).gate.tolist()) == [7, 12]
+    # NOT of a gate that no output wants plain is pushed into the gate
+    assert simplified_gates([1, 12], [0, 2], [1, 2], [3]).gate.tolist() == [14]
+
+
+def test_a_network_of_48000_gates_is_simplified_and_proven():
+    circuit = large_circuit(784, 8000, 6, 10)
+    simplified, report = simplify(circuit)
+    assert report.gates[0] == ("as built", 48_000)
+    assert report.gates[-1][1] == len(simplified.netlist.gate) < 20_000
+    assert report.proof.proof == "SAT"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_aig_rewriting_keeps_the_function_and_never_adds_gates(seed):
+    circuit = random_circuit(seed, inputs=20, layers=5)
+    plain, rewritten = circuit.simplify(), circuit.simplify(rewrite=True)
+    assert len(rewritten.netlist.gate) <= len(plain.netlist.gate)
+    assert circuit.equivalent(rewritten).proof == "SAT"
+    assert netlists_equal(circuit.netlist, rewrite_aig(circuit.netlist)).equal
+
+
+def test_exclusive_ors_are_found_among_ands():
+    # x = AND(a, b), y = NOR(a, b); NOR(x, y) is XOR(a, b)
+    found = find_exclusive_ors(Netlist(2, [1, 8, 8], [0, 1, 2], [1, 0, 3], [4]))
+    assert (found.gate[2], {found.first[2], found.second[2]}) == (6, {0, 1})
+
+
+def test_a_changed_gate_is_found_with_an_input_that_shows_it():
+    circuit = random_circuit(4, inputs=25, layers=2, classes=3, group=9)
+    gate = circuit.netlist.gate.copy()
+    gate[-1] = 15 - gate[-1]
+    other = replace(circuit, netlist=replace(circuit.netlist, gate=gate))
+    answer = circuit.equivalent(other)
+    assert not answer
+    bits = answer.counterexample[None]
+    assert not np.array_equal(circuit.scores(bits), other.scores(bits))
+    assert "found on a random vector" in str(answer)
+
+
+def conjunction(inputs):
+    """True on one input in 2**inputs."""
+    nodes = np.arange(inputs, 2 * inputs - 1)
+    return Netlist(inputs, [1] * (inputs - 1), np.r_[0, nodes[:-1]], np.arange(1, inputs), [nodes[-1]])
+
+
+def test_sat_finds_the_one_input_that_random_vectors_miss():
+    never = Netlist(40, [0], [0], [0], [40])
+    answer = netlists_equal(conjunction(40), never, vectors=64, seed=1)
+    assert (answer.equal, answer.proof) == (False, "SAT")
+    assert answer.counterexample.tolist() == [1] * 40
+    missed = netlists_equal(conjunction(40), never, vectors=64, seed=1, sat=False)
+    assert missed.equal
+    assert not missed.exact
+    assert "evidence and not a proof" in str(missed)
+
+
+def test_few_inputs_are_simulated_exhaustively():
+    answer = netlists_equal(conjunction(16), Netlist(16, [0], [0], [0], [16]))
+    assert (answer.equal, answer.proof, answer.vectors) == (False, "exhaustive", 65_536)
+    assert answer.counterexample.tolist() == [1] * 16
+
+
+def test_without_the_solver_the_answer_says_random(monkeypatch):
+    monkeypatch.setattr(equivalence, "_solve", lambda difference: None)
+    circuit = random_circuit(4, inputs=25)
+    assert circuit.equivalent(circuit.simplify(check=False)).proof == "random"
+
+
+def test_samples_are_looked_at_first():
+    samples = np.array([[(1 << 40) - 1]], np.uint64)
+    answer = netlists_equal(conjunction(40), Netlist(40, [0], [0], [0], [40]), samples=samples)
+    assert (answer.equal, answer.proof) == (False, "samples")
+
+
+def test_circuits_of_other_shapes_are_not_compared():
+    with pytest.raises(hw.HardwireError, match="cannot be compared"):
+        netlists_equal(conjunction(4), conjunction(5))
+    with pytest.raises(hw.HardwireError, match="1 classes and the other 2"):
+        Circuit(Netlist(1, [], [], [], [0, 0]), 1).equivalent(Circuit(Netlist(1, [], [], [], [0, 0]), 2))
+
+
+def test_a_pass_that_changes_the_function_is_caught(monkeypatch):
+    def broken(netlist):
+        return replace(netlist, outputs=np.roll(netlist.outputs, 1))
+
+    monkeypatch.setattr("hardwire.circuit.passes.PASSES", {"broken": broken})
+    monkeypatch.setattr("hardwire.circuit.passes._same", lambda a, b: True)
+    with pytest.raises(hw.HardwireError, match="simplification changed the function"):
+        simplify(Circuit(Netlist(2, [1], [0], [1], [2, 0]), classes=2))

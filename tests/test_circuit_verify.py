@@ -1,0 +1,178 @@
+"""`verify` and the commands: right files pass with a proof, wrong ones fail with a counterexample."""
+
+import re
+
+import numpy as np
+import pytest
+from circuit_oracle import random_bits, random_circuit, random_network
+from typer.testing import CliRunner
+
+import hardwire as hw
+from hardwire.circuit import Circuit, Netlist
+from hardwire.circuit.verify import verify
+from hardwire.cli import app as hardwire
+from hardwire.cli.circuit import app
+
+ENCODER = hw.Encoder.uniform(5, 4, 255)
+
+
+def call(*arguments, exit_code=0, of=app):
+    result = CliRunner().invoke(of, [str(argument) for argument in arguments])
+    assert result.exit_code == exit_code, result.output + repr(result.exception)
+    return result.output
+
+
+@pytest.fixture
+def exported(tmp_path):
+    """A circuit of three classes that reads bytes, and all its exports."""
+    circuit = random_circuit(3, inputs=20, classes=3, group=15, layers=2, encoder=ENCODER)
+    simplified = circuit.simplify()
+    simplified.save(tmp_path / "net.circuit")
+    for ending, write in (
+        ("c", "to_c"),
+        ("v", "to_verilog"),
+        ("aig", "to_aiger"),
+        ("aag", "to_aiger"),
+        ("blif", "to_blif"),
+    ):
+        getattr(simplified, write)(tmp_path / f"net.{ending}")
+    return circuit, tmp_path
+
+
+@pytest.mark.parametrize(
+    ("ending", "proof"),
+    [
+        ("circuit", "SAT"),
+        ("v", "SAT"),
+        ("aig", "SAT"),
+        ("aag", "SAT"),
+        ("blif", "SAT"),
+        ("c", "evidence and not a proof"),
+    ],
+)
+def test_a_right_export_is_verified_and_the_proof_is_named(exported, ending, proof):
+    circuit, folder = exported
+    images = np.random.default_rng(0).integers(0, 256, (100, 5), np.uint8)
+    answer = verify(circuit, folder / f"net.{ending}", images)
+    assert answer.equal, answer
+    assert proof in answer.how
+    assert answer.images == 100
+
+
+def test_one_threshold_a_value_leaves_no_doubt_about_raw_images(tmp_path):
+    circuit = random_circuit(5, inputs=8, classes=2, encoder=hw.Encoder.uniform(8, 1, 255))
+    images = np.random.default_rng(0).integers(0, 256, (50, 8), np.uint8)
+    circuit.save(tmp_path / "net.circuit")
+    circuit.to_aiger(tmp_path / "bytes.aig")
+    circuit.to_aiger(tmp_path / "bits.aig", raw="bits")
+    circuit.to_verilog(tmp_path / "bits.v", raw="bits", images=images)
+    for name in ("net.circuit", "bytes.aig", "bits.aig", "bits.v"):
+        assert verify(circuit, tmp_path / name, images).equal
+
+
+def spoil(path, pattern, replacement):
+    text = path.read_text()
+    changed = re.sub(pattern, replacement, text, count=1)
+    assert changed != text
+    path.write_text(changed)
+
+
+@pytest.mark.parametrize("ending", ["c", "v"])
+def test_a_wrong_export_is_found_with_a_counterexample(exported, ending):
+    circuit, folder = exported
+    path = folder / f"net.{ending}"
+    # the first gate, negated
+    spoil(path, r"(wire|const uint64_t) n(\d+) = ([^;]*);", r"\1 n\2 = ~(\3);")
+    answer = verify(circuit, path)
+    assert not answer.equal
+    assert "model" in answer.counterexample and "file" in answer.counterexample
+
+
+def test_a_wrong_circuit_file_is_found_on_a_test_image_first(tmp_path):
+    one, other = (Circuit(Netlist(30, [1, gate], [0, 2], [1, 3], [30, 31]), classes=2) for gate in (6, 7))
+    other.save(tmp_path / "other.circuit")
+    images = np.zeros((10, 30), np.uint8)
+    images[7, 2:4] = 1
+    answer = verify(one, tmp_path / "other.circuit", images)
+    assert answer.how == "found on a test image"
+    assert answer.counterexample == "model says class 0, file says class 1; inputs that are 1: 2, 3"
+
+
+def test_files_of_other_models_are_refused(exported):
+    _, folder = exported
+    other = random_circuit(9, inputs=21, classes=3)
+    for ending in ("aig", "c"):
+        with pytest.raises(hw.HardwireError, match=r"another model|fits neither"):
+            verify(other, folder / f"net.{ending}")
+    with pytest.raises(hw.HardwireError, match="no such file"):
+        verify(other, folder / "none.c")
+    (folder / "net.h").unlink()
+    with pytest.raises(hw.HardwireError, match=r"a C export is a \.c file and its header"):
+        verify(other, folder / "net.c")
+
+
+@pytest.fixture
+def npz(tmp_path):
+    """A dataset of 20 bits as an .npz file, and its test set."""
+    bits = random_bits(0, 120, 20)
+    path = tmp_path / "data.npz"
+    labels = bits[:, 0].astype(np.int64)
+    np.savez(path, x_train=bits[:80], y_train=labels[:80], x_test=bits[80:], y_test=labels[80:])
+    return path, bits[80:], labels[80:]
+
+
+def test_a_model_goes_the_whole_way_on_the_command_line(tmp_path, npz):
+    data, bits, labels = npz
+    net = random_network(4, inputs=20)
+    hw.save(net, tmp_path / "model.safetensors", dataset=str(data))
+    model, circuit = tmp_path / "model.safetensors", tmp_path / "net.circuit"
+    assert "proven" in call("build", model, circuit)
+    assert "-> " in call("simplify", circuit, tmp_path / "small.circuit", "--rewrite")
+    assert "depth" in call("stats", circuit)
+    accuracy = (Circuit.from_network(net).predict(bits) == labels).mean()
+    assert f"accuracy {accuracy:.4f} on 40 images" in call(
+        "run", circuit, "--data", data, "--out", tmp_path / "classes"
+    )
+    assert len((tmp_path / "classes").read_text().split()) == 40
+    for ending in ("c", "aig", "blif", "v"):
+        out = tmp_path / f"net.{ending}"
+        call("export", circuit, out)
+        assert "the 40 test images agree" in call("verify", model, out)
+    call("export", circuit, tmp_path / "piped.v", "--pipeline", 2, "--data", data, "--images", 5)
+    assert "PASS 5 images" in (tmp_path / "piped_tb.v").read_text()
+    call("export", circuit, tmp_path / "cone.svg", "--class", 0, "--output", 0)
+    assert "class sums" in call("estimate", circuit)
+
+
+def test_verify_exits_with_1_and_a_counterexample(exported):
+    circuit, folder = exported
+    circuit.save(folder / "model.circuit")
+    assert "proven by SAT" in call("verify", folder / "model.circuit", folder / "net.v")
+    spoil(folder / "net.v", r"wire n(\d+) = ([^;]*);", r"wire n\1 = ~(\2);")
+    printed = call("verify", folder / "model.circuit", folder / "net.v", exit_code=1)
+    assert "DIFFERENT" in printed
+    assert re.search(r"model says class \d, file says class \d", printed)
+
+
+def test_bench_prints_throughput_and_latency_beside_the_c_export():
+    sizes = ["bench", "--inputs", 20, "--width", 40, "--depth", 2, "--classes", 2, "--images", 128]
+    printed = call(*sizes, of=hardwire)
+    assert "C export -O2" in printed
+    assert "one image, µs" in printed
+    assert re.search(r"engine / C export: \d", printed)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["stats", "none.circuit"], "no such file"),
+        (["export", "net.circuit", "out.txt"], "unknown ending '.txt'"),
+        (["export", "net.circuit", "none/out.aig"], "cannot write"),
+        (["export", "net.circuit", "out.c", "--data", "digits"], "makes a Verilog testbench"),
+    ],
+)
+def test_mistakes_on_the_command_line_are_one_error(exported, monkeypatch, arguments, message):
+    monkeypatch.chdir(exported[1])
+    result = CliRunner().invoke(app, arguments)
+    assert isinstance(result.exception, hw.HardwireError)
+    assert message in str(result.exception)
