@@ -42,7 +42,10 @@ _HEADERS = (
 
 @dataclass(frozen=True)
 class Verdict:
-    """A row with its measurements, one of each a seed; gaps at the end of training, peaks the largest in it (if deployed hard)."""
+    """A row with its measurements, one of each a seed.
+
+    gaps: at the end of training; peaks: the largest in it, none where the row is deployed soft.
+    """
 
     row: Row
     method: list[float]
