@@ -53,6 +53,7 @@ _ROOMS = (
     "noise",
     "packing",
     "selection",
+    "study",
     "temperature",
     "tensorfile",
     "training",

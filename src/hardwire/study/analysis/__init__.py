@@ -1,0 +1,1 @@
+"""From finished runs to the tables of the paper: groups, tables, statistics, convergence."""

@@ -1,0 +1,34 @@
+"""`write_report`: one self-contained HTML page, the same as Markdown, tables as CSV, figures as SVG and PNG."""
+
+from importlib import resources
+from pathlib import Path
+
+from hardwire.files import write_whole
+from hardwire.study.export import csv_bytes
+from hardwire.study.reporting.content import Report, build
+from hardwire.study.reporting.markdown import to_markdown
+from hardwire.study.store import Store
+
+
+def write_report(store: Store, folder: Path) -> Path:
+    """Writes the report of a store; gives the path of its page, folder/index.html."""
+    report = build(store)
+    for name in ("tables", "figures"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    for table in [*report.tables, *(figure.data for figure in report.figures)]:
+        write_whole(folder / "tables" / f"{table.slug}.csv", csv_bytes(*table.flat()))
+    for figure in report.figures:
+        write_whole(folder / "figures" / f"{figure.slug}.svg", figure.svg)
+        write_whole(folder / "figures" / f"{figure.slug}.png", figure.png)
+    write_whole(folder / "report.md", to_markdown(report))
+    write_whole(folder / "index.html", to_html(report))
+    return folder / "index.html"
+
+
+def to_html(report: Report) -> str:
+    """The page; nothing in it is fetched from anywhere."""
+    import jinja2
+
+    text = resources.files("hardwire.study.reporting").joinpath("page.html").read_text()
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(text).render(report=report)

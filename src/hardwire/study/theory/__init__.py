@@ -1,0 +1,1 @@
+"""The theory of the paper, computed and measured: computation gap, node and loss bounds, gradients, scaling."""
