@@ -31,7 +31,8 @@ class Selector(nn.Module):
         super().__init__()
         self.method = get_method(method)
         self.seed = check_seed(seed)
-        if cage and not self.method.hard:
+        adaptive = cage or (isinstance(tau, Temperature) and tau.uses_confidence)
+        if adaptive and not self.method.hard:
             raise HardwireError(
                 f"CAGE adapts the backward pass of hard-st and gumbel-st; {self.method.name} has no such"
             )
