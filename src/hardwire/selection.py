@@ -84,7 +84,9 @@ def selection_weights(logits, method="hard-st", tau=1.0, noise=None) -> torch.Te
     check_logits(logits)
     _check_temperature(tau)
     if method.noisy:
-        logits = logits + (gumbel_like(logits) if noise is None else noise)
+        noise = gumbel_like(logits) if noise is None else noise
+        _check_shape("noise", noise, logits)
+        logits = logits + noise
     elif noise is not None:
         raise HardwireError(f"{method.name} takes no noise; use soft-gumbel or gumbel-st")
     soft = torch.softmax(logits / tau, dim=-1)
@@ -97,10 +99,7 @@ def select(logits, candidates, method="hard-st", tau=1.0, noise=None) -> torch.T
     The candidates receive the gradient of the forward pass: for the hard methods only the picked one does.
     """
     weights = selection_weights(logits, method, tau, noise)
-    if candidates.shape[-1] != weights.shape[-1]:
-        raise HardwireError(
-            f"{candidates.shape[-1]} candidates but {weights.shape[-1]} logits; the last axis of both is the choice"
-        )
+    _check_shape("candidates", candidates, weights)
     return (weights * candidates).sum(-1)
 
 
@@ -144,6 +143,20 @@ def check_logits(logits: torch.Tensor) -> torch.Tensor:
     if not torch.compiler.is_compiling() and not torch.isfinite(logits).all():
         raise HardwireError("the logits hold NaN or infinity; lower the learning rate or check the inputs")
     return logits
+
+
+def _check_shape(kind: str, x: torch.Tensor, logits: torch.Tensor) -> None:
+    """Raises unless x [..., K] broadcasts against logits [..., K]."""
+    if x.ndim == 0 or x.shape[-1] != logits.shape[-1]:
+        raise HardwireError(
+            f"{kind} of shape {list(x.shape)} but {logits.shape[-1]} logits; the last axis of both is the choice"
+        )
+    try:
+        torch.broadcast_shapes(x.shape, logits.shape)
+    except RuntimeError:
+        raise HardwireError(
+            f"{kind} of shape {list(x.shape)} and logits of shape {list(logits.shape)} do not broadcast"
+        ) from None
 
 
 def _check_temperature(tau) -> None:
