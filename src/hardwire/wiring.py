@@ -9,6 +9,8 @@ import torch
 
 from hardwire.errors import HardwireError
 
+_MOST = 2**31 - 1  # wires are int32
+
 
 def random_wiring(inputs: int, neurons: int, seed: int, groups: int = 1) -> torch.Tensor:
     """int32 [2, neurons]: the first and second input of each neuron, two different ones wherever inputs > 1.
@@ -19,6 +21,8 @@ def random_wiring(inputs: int, neurons: int, seed: int, groups: int = 1) -> torc
         raise HardwireError(f"a layer needs at least 1 input and 1 neuron, not {inputs} and {neurons}")
     if groups < 1 or neurons % groups:
         raise HardwireError(f"{neurons} neurons cannot be split into {groups} equal groups")
+    if max(inputs, neurons) > _MOST:
+        raise HardwireError(f"a layer has at most {_MOST} inputs and neurons, not {inputs} and {neurons}")
     rng = np.random.default_rng(seed)
     rounds = -(-2 * neurons // inputs)
     slots = np.concatenate([rng.permutation(inputs) for _ in range(rounds)])[: 2 * neurons]
