@@ -232,6 +232,8 @@ def test_a_path_that_cannot_be_written_is_one_error(tmp_path):
     for path in (tmp_path / "file" / "net", tmp_path / "missing" / "net", tmp_path):
         with pytest.raises(hw.HardwireError, match="cannot write"):
             hw.save(small_net(), path)
+    with pytest.raises(hw.HardwireError, match="name a file"):
+        hw.save(small_net(), "")
     assert os.listdir(tmp_path) == ["file"]
 
 

@@ -48,6 +48,8 @@ def read(path, kind: str, version: int) -> tuple[dict[str, torch.Tensor], dict[s
 def write_bytes(path, payload: bytes) -> None:
     """Writes the whole file or, on any failure, leaves what was there."""
     path = Path(path).expanduser()
+    if not path.name:
+        raise HardwireError(f"{str(path)!r} is a folder, not a file to write; name a file in it")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         with open(temporary, "xb") as file:
