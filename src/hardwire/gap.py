@@ -145,7 +145,7 @@ def node_gaps(model: nn.Module, x) -> list[NodeGap]:
     gumbel-st, whose gap is the expected one. All is computed in float64, where each side is off by at most some
     1e-14; a violation is an excess above 1e-12.
     """
-    widest = max(layer.neurons for layer in gate_layers(model))
+    widest = max(max(layer.inputs, layer.neurons) for layer in gate_layers(model))
     rows = max(1, _CHUNK // widest)
     tallies = None
     for start in range(0, len(x), rows):
@@ -159,6 +159,8 @@ def node_gaps(model: nn.Module, x) -> list[NodeGap]:
 @torch.no_grad()
 def loss_bound(net: LogicNetwork, data, batch_size: int = 1000) -> LossGap:
     """The paper's loss gap bound beside the actual cross-entropy gap, on a split or a pair (x, y)."""
+    if not isinstance(net, LogicNetwork):
+        raise HardwireError(f"the loss bound is that of a LogicNetwork, not of {type(net).__name__}")
     x, y = _rows_and_labels(data)
     check_positive("batch_size", batch_size)
     uncommitted = _uncommitted_classes(net)
@@ -193,6 +195,8 @@ def check_positive(name: str, value: int) -> int:
 def _rows_and_labels(data):
     """x (Bits or a tensor) and y (int64) of a split or a pair, of the same length and not empty."""
     x, y = data if isinstance(data, tuple | list) else (data.x, data.y)
+    if not isinstance(x, torch.Tensor | Bits):
+        raise HardwireError(f"rows are a float tensor or hardwire.Bits, not {type(x).__name__}")
     if not isinstance(y, torch.Tensor) or y.ndim != 1 or y.dtype != torch.int64:
         raise HardwireError("labels are an int64 tensor with one class number for each row")
     return _rows_and_targets((x, y), "label")

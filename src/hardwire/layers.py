@@ -7,7 +7,8 @@ In `train()` a layer runs its method's own pass, in `eval()` the deployed one: a
 
 import contextlib
 import math
-from numbers import Integral
+import sys
+from numbers import Integral, Real
 
 import torch
 from torch import nn
@@ -41,7 +42,8 @@ class Selector(nn.Module):
         super().__init__()
         self.method = get_method(method)
         self.seed = check_seed(seed)
-        if cage and not self.method.hard:
+        adaptive = cage or (isinstance(tau, Temperature) and tau.uses_confidence)
+        if adaptive and not self.method.hard:
             raise HardwireError(
                 f"CAGE adapts the backward pass of hard-st and gumbel-st; {self.method.name} has no such"
             )
@@ -145,7 +147,7 @@ class GroupSum(nn.Module):
 
     def __init__(self, classes: int, temperature: float | None = None):
         super().__init__()
-        if temperature is not None and not 0 < temperature < math.inf:
+        if temperature is not None and not (isinstance(temperature, Real) and 0 < temperature < sys.float_info.max):
             raise HardwireError(f"the group temperature {temperature!r} is not a positive number")
         self.classes, self.temperature = whole_number("classes", classes, least=2), temperature
 

@@ -88,7 +88,9 @@ def selection_weights(logits, method="hard-st", tau=1.0, noise=None) -> torch.Te
     check_logits(logits)
     _check_temperature(tau)
     if method.noisy:
-        logits = logits + (gumbel_like(logits) if noise is None else noise)
+        noise = gumbel_like(logits) if noise is None else noise
+        _check_shape("noise", noise, logits)
+        logits = logits + noise
     elif noise is not None:
         raise HardwireError(f"{method.name} takes no noise; use soft-gumbel or gumbel-st")
     soft = torch.softmax(logits / tau, dim=-1)
@@ -101,10 +103,7 @@ def select(logits, candidates, method="hard-st", tau=1.0, noise=None) -> torch.T
     The candidates receive the gradient of the forward pass: for the hard methods only the picked one does.
     """
     weights = selection_weights(logits, method, tau, noise)
-    if candidates.shape[-1] != weights.shape[-1]:
-        raise HardwireError(
-            f"{candidates.shape[-1]} candidates but {weights.shape[-1]} logits; the last axis of both is the choice"
-        )
+    _check_shape("candidates", candidates, weights)
     return (weights * candidates).sum(-1)
 
 
@@ -153,6 +152,20 @@ def check_logits(logits: torch.Tensor) -> torch.Tensor:
 def _all_finite(x: torch.Tensor) -> bool:
     low, high = torch.aminmax(x)  # NaN in both if there is one; many times faster than isfinite of every element
     return bool(torch.isfinite(low) & torch.isfinite(high))
+
+
+def _check_shape(kind: str, x: torch.Tensor, logits: torch.Tensor) -> None:
+    """Raises unless x [..., K] broadcasts against logits [..., K]."""
+    if x.ndim == 0 or x.shape[-1] != logits.shape[-1]:
+        raise HardwireError(
+            f"{kind} of shape {list(x.shape)} but {logits.shape[-1]} logits; the last axis of both is the choice"
+        )
+    try:
+        torch.broadcast_shapes(x.shape, logits.shape)
+    except RuntimeError:
+        raise HardwireError(
+            f"{kind} of shape {list(x.shape)} and logits of shape {list(logits.shape)} do not broadcast"
+        ) from None
 
 
 def _check_temperature(tau) -> None:

@@ -57,7 +57,7 @@ def hardwire(
 
 def main(arguments: list[str] | None = None) -> None:
     """The entry point: a user's mistake is one line on stderr and exit code 2."""
-    # otherwise torch's threads spin while they wait, on the very cores that the native engine's threads need
+    # otherwise torch's threads, which the native engine shares, spin while they wait: on a busy machine that costs most
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     debug = "--debug" in arguments
