@@ -192,6 +192,8 @@ def test_an_interrupted_run_says_where_its_checkpoint_is_and_the_same_command_co
         (["train", "digits", "--width", "10000000000000"], "GB of memory"),
         (["train", "digits", "--out", "file/model.safetensors"], "file is not a folder"),
         (["train", "digits", "--out", "."], "it is a folder"),
+        (["train", "digits", "--out", "a", "--history", "a"], "named twice"),
+        (["train", "digits", "--out", "a", "--checkpoint", "./a"], "named twice"),
         (["demo", "--out", "file"], "file"),
         (["gap", "missing.safetensors"], "there is no file missing.safetensors"),
         (["gap", "file"], "file is not a hardwire-network file"),

@@ -152,6 +152,14 @@ def test_node_gaps_agree_with_a_loop_over_16_gates_and_keep_their_bound(method, 
             assert measured == (0, 0, 0, 0)
 
 
+def test_node_gaps_take_few_rows_at_a_time_where_the_input_is_wider_than_the_layers(monkeypatch):
+    rows = []
+    monkeypatch.setattr(gap_module, "_CHUNK", 1000)
+    monkeypatch.setattr(gap_module, "_node_tallies", lambda model, x: rows.append(len(x)) or [])
+    hw.node_gaps(hw.LogicNetwork(500, 2, 10, 1), torch.zeros(5, 500))
+    assert rows == [2, 2, 1]
+
+
 def test_node_gaps_of_layers_in_a_sequential_are_those_of_the_network():
     net = small_net("soft-mix")
     x = digits().test.x[:20]
@@ -188,6 +196,7 @@ def test_the_loss_bound_by_hand_and_zero_for_hard_st():
         (lambda x, y: (x[:0], y[:0]), "empty"),
         (lambda x, y: (x[:5], y), "5 rows but 450 labels"),
         (lambda x, y: (x, y.float()), "int64"),
+        (lambda x, y: (x.unpack().numpy(), y), "not ndarray"),
         (lambda x, y: (x.unpack()[:, :100], y), "reads \\[batch, 320\\]"),
     ],
 )
@@ -207,6 +216,8 @@ def test_unusable_models_and_batch_sizes_are_refused():
         hw.measure_gap(small_net(), test, batch_size=0)
     with pytest.raises(hw.HardwireError, match="empty"):
         hw.node_gaps(small_net(), test.x[:0])
+    with pytest.raises(hw.HardwireError, match="not of Linear"):
+        hw.loss_bound(nn.Linear(320, 10), test)
     net = small_net()
     with torch.no_grad():
         net.layers[1].logits[0, 0] = float("nan")

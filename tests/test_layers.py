@@ -173,6 +173,7 @@ def test_input_that_is_no_batch_of_truth_values_is_refused(make, x, rule):
         (lambda: hw.LogicLayer(4, 2, tau=-0.5), "tau -0.5 is not"),
         (lambda: hw.LogicLayer(4, 2, "soft-mix", cage=True), "CAGE adapts"),
         (lambda: hw.LogicLayer(4, 2, tau=CAGE(), cage=True), "not both"),
+        (lambda: hw.LogicLayer(4, 2, "soft-mix", tau=CAGE()), "soft-mix has no such"),
         (lambda: hw.LogicLayer(4, 2, seed=-1), "seed -1"),
         (lambda: hw.LogicLayer(4, 2, seed=2**53), "2\\*\\*53"),
         (lambda: Selector(seed=1.5), "seed 1.5"),

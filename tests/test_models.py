@@ -194,9 +194,12 @@ def _configure(**changes):
         (_configure(classes=7), "7 equal classes"),
         (_configure(method="softest"), "unknown method"),
         (_configure(temperature={"name": "constant", "tau": -1}), "tau -1"),
+        (_configure(temperature={"name": []}), "unknown temperature"),
+        (_configure(temperature={"name": "linear", "start": 1, "end": 1, "steps": float("nan")}), "steps nan"),
         (_configure(dtype="complex64"), "dtype"),
         (_configure(seed=-1), "seed -1"),
         (_configure(group_temperature=-1.0), "group temperature"),
+        (_configure(group_temperature=10**400), "group temperature"),
         (_configure(surprise=1), "exactly the entries"),
     ],
 )
@@ -206,9 +209,10 @@ def test_a_file_that_lies_is_refused(change, message, tmp_path):
         hw.load(rewritten(path, change))
 
 
-def test_a_config_that_is_not_json_is_refused(tmp_path):
+@pytest.mark.parametrize("text", ["{", "[" * 100_000])
+def test_a_config_that_is_not_json_is_refused(text, tmp_path):
     path = tmp_path / "net"
-    tensorfile.write(path, models.KIND, models.VERSION, {}, {"config": "{"})
+    tensorfile.write(path, models.KIND, models.VERSION, {}, {"config": text})
     with pytest.raises(hw.HardwireError, match="not JSON"):
         hw.load(path)
 
@@ -232,6 +236,8 @@ def test_a_path_that_cannot_be_written_is_one_error(tmp_path):
     for path in (tmp_path / "file" / "net", tmp_path / "missing" / "net", tmp_path):
         with pytest.raises(hw.HardwireError, match="cannot write"):
             hw.save(small_net(), path)
+    with pytest.raises(hw.HardwireError, match="name a file"):
+        hw.save(small_net(), "")
     assert os.listdir(tmp_path) == ["file"]
 
 

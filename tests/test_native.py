@@ -267,6 +267,53 @@ def test_a_forked_child_starts_threads_of_its_own():
         torch.set_num_threads(1)
 
 
+def run_alone(program: str) -> str:
+    """What a fresh Python says that runs this program."""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_a_child_is_safe_where_the_parent_used_only_torchs_threads():
+    assert (
+        run_alone("""
+import multiprocessing, torch, hardwire as hw
+
+torch.set_num_threads(2)
+torch.rand(1000, 1000).relu()  # torch's threads are running, ours were never asked for
+net, x = hw.LogicNetwork(64, 10, 1000, 2).eval(), hw.Bits.pack(torch.ones(512, 64))
+child = multiprocessing.get_context("fork").Process(target=lambda: net(x), daemon=True)
+child.start()
+child.join(timeout=60)
+print(child.exitcode)
+""")
+        == "0"
+    )
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc and limits its own memory")
+def test_memory_that_runs_out_in_any_thread_is_an_error_and_no_crash():
+    said = run_alone("""
+import resource, torch, hardwire as hw
+
+torch.set_num_threads(4)
+nets = [hw.LogicNetwork(10, 2, 200_000, 2) for _ in range(5)]
+x = hw.Bits.pack(torch.ones(1024, 10))
+hw.LogicNetwork(10, 2, 10, 2)(x)  # the threads are running
+for net, spare in zip(nets, (10, 40, 80, 150, 250)):
+    taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (taken + spare * 10**6, limits[1]))
+    try:
+        net(x).sum().backward()
+    except (MemoryError, RuntimeError):  # torch's own is a RuntimeError
+        print("refused")
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
+""")
+    assert "refused" in said
+
+
 def test_layers_in_a_sequence_train_like_the_reference_engines():
     results = []
     for engine in ("native", "reference"):
@@ -290,6 +337,6 @@ def test_without_the_native_module_the_reference_engine_works_and_says_once_what
     with pytest.warns(UserWarning, match="without its native engine"):
         first = net(x)
     assert torch.equal(first, net(x))
-    with pytest.raises(hw.HardwireError, match="native"):
+    with pytest.raises(hw.HardwireError, match="installed without its native engine"):
         make(engine="native").eval()(x)
     native.warn_if_missing.cache_clear()

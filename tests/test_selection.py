@@ -139,9 +139,13 @@ def test_a_choice_among_fewer_than_two_is_refused(shape):
         hw.select(torch.zeros(shape), torch.zeros(shape))
 
 
-def test_a_number_of_candidates_that_does_not_match_is_refused():
-    with pytest.raises(HardwireError, match="1 candidates but 16 logits"):
-        hw.select(torch.zeros(16), torch.zeros(3, 1))
+@pytest.mark.parametrize("shape", [(3, 1), (4, 16), ()])
+def test_candidates_and_noise_of_another_shape_are_refused(shape):
+    logits = torch.zeros(3, 16)
+    with pytest.raises(HardwireError, match="candidates of shape"):
+        hw.select(logits, torch.zeros(shape))
+    with pytest.raises(HardwireError, match="noise of shape"):
+        hw.select(logits, torch.zeros(3, 16), "gumbel-st", noise=torch.zeros(shape))
 
 
 @pytest.mark.parametrize("method", ["soft-mix", "hard-st"])

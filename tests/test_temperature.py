@@ -101,7 +101,10 @@ def test_a_temperature_in_shared_memory_is_shared():
         (lambda: CAGE(beta=-0.1), "beta"),
         (lambda: CAGE(choices=1), "at least 2"),
         (lambda: Linear(1.0, 0.0, 5), "not a positive number"),
-        (lambda: Cosine(1.0, 0.5, 0), "at least 1 step"),
+        (lambda: Cosine(1.0, 0.5, 0), "steps 0 is not a whole number"),
+        (lambda: Linear(1.0, 0.5, float("nan")), "steps nan is not a whole number"),
+        (lambda: CAGE(beta="0.9"), "beta"),
+        (lambda: CAGE(choices=2.7), "choices 2.7 is not a whole number"),
     ],
 )
 def test_bad_settings_are_refused(make, rule):

@@ -50,6 +50,16 @@ def test_a_layer_without_inputs_or_neurons_is_refused(inputs, neurons):
         random_wiring(inputs, neurons, seed=0)
 
 
+def test_many_inputs_take_memory_for_the_neurons_only():
+    wiring = random_wiring(2**31 - 1, 40, seed=0)
+    assert wiring.unique().numel() == 80
+
+
+def test_a_layer_of_absurd_size_is_refused_at_once():
+    with pytest.raises(HardwireError, match="at most 2147483647"):
+        random_wiring(10, 2**62, seed=0)
+
+
 @pytest.mark.parametrize("groups", [0, 3, 11])
 def test_unequal_groups_are_refused(groups):
     with pytest.raises(HardwireError, match="equal groups"):

@@ -11,6 +11,8 @@ from hardwire.errors import HardwireError
 def write_whole(path: str | os.PathLike, content: str | bytes) -> None:
     """Replaces `path` when all of `content` is safely on disk or, on any failure, leaves what was there."""
     path = Path(path).expanduser()
+    if not path.name:
+        raise HardwireError(f"{str(path)!r} is a folder, not a file to write; name a file in it")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         with open(temporary, "xb") as file:

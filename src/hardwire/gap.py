@@ -27,27 +27,34 @@ _CHUNK = 1 << 21  # nodes x samples at a time in `node_gaps`: 16 MB for each flo
 
 @dataclass(frozen=True)
 class Gap:
-    """Accuracies, as fractions, of the three passes: `method` (A^M), `argmax` (A^soft) and `deploy` (A^hard)."""
+    """Accuracies, as fractions, of the three passes: `method` (A^M), `argmax` (A^soft) and `deploy` (A^hard).
+
+    Or their mean losses, where metric is "loss"; a positive difference always means that the later pass is worse.
+    """
 
     method: float
     argmax: float
     deploy: float
     samples: int
+    metric: str = "accuracy"
 
     @property
     def selection(self) -> float:
         """A^M - A^soft: what choosing differently in training and in use costs."""
-        return self.method - self.argmax
+        return self._cost(self.method, self.argmax)
 
     @property
     def computation(self) -> float:
         """A^soft - A^hard: what hard gates cost; zero on binary data."""
-        return self.argmax - self.deploy
+        return self._cost(self.argmax, self.deploy)
 
     @property
     def total(self) -> float:
         """A^M - A^hard."""
-        return self.method - self.deploy
+        return self._cost(self.method, self.deploy)
+
+    def _cost(self, before: float, after: float) -> float:
+        return before - after if self.metric == "accuracy" else after - before
 
 
 @dataclass(frozen=True)
@@ -84,24 +91,28 @@ class LossGap:
 
 
 @torch.no_grad()
-def measure_gap(model: nn.Module, data, batch_size: int = 1000) -> Gap:
+def measure_gap(model: nn.Module, data, batch_size: int = 1000, loss=None) -> Gap:
     """The three accuracies of a classifier on a split (with .x and .y) or a pair (x, y).
 
-    The model is any module that chooses (a LogicNetwork, or LogicLayers in an nn.Sequential) and gives class scores
-    [batch, classes]. Each batch of the noisy methods gets a draw of its own, as a training step would.
+    The model is any module that chooses (a LogicNetwork, LogicLayers in an nn.Sequential, a module of
+    `hardwire.domains`) and gives class scores [batch, classes]. Each batch of the noisy methods gets a draw of its own,
+    as a training step would. loss: for a model without classes a function of (output, target) that gives a batch's
+    mean; y is then its target, of any shape, and the three numbers are losses.
     """
-    x, y = _rows_and_labels(data)
+    x, y = _rows_and_labels(data) if loss is None else _rows_and_targets(data)
     check_positive("batch_size", batch_size)
     if not any(isinstance(module, Selecting) for module in model.modules()):
-        raise HardwireError(f"{type(model).__name__} holds no LogicNetwork or LogicLayer, so it has no gap to measure")
-    correct = {}
+        raise HardwireError(f"{type(model).__name__} holds no module that chooses, so it has no gap to measure")
+    sums = {}
     with evaluating(model):
         for mode in MODES:
             with selection_mode(model, mode):
-                correct[mode] = sum(
-                    int((first_argmax(scores) == labels).sum()) for scores, labels in _scored(model, x, y, batch_size)
-                )
-    return Gap(**{mode: count / len(y) for mode, count in correct.items()}, samples=len(y))
+                if loss is None:
+                    sums[mode] = _count_correct(model, x, y, batch_size)
+                else:
+                    sums[mode] = _sum_losses(model, x, y, batch_size, loss)
+    metric = "accuracy" if loss is None else "loss"
+    return Gap(**{mode: total / len(y) for mode, total in sums.items()}, samples=len(y), metric=metric)
 
 
 def gate_layers(model: nn.Module) -> list[GateLayer]:
@@ -134,7 +145,7 @@ def node_gaps(model: nn.Module, x) -> list[NodeGap]:
     gumbel-st, whose gap is the expected one. All is computed in float64, where each side is off by at most some
     1e-14; a violation is an excess above 1e-12.
     """
-    widest = max(layer.neurons for layer in gate_layers(model))
+    widest = max(max(layer.inputs, layer.neurons) for layer in gate_layers(model))
     rows = max(1, _CHUNK // widest)
     tallies = None
     for start in range(0, len(x), rows):
@@ -148,6 +159,8 @@ def node_gaps(model: nn.Module, x) -> list[NodeGap]:
 @torch.no_grad()
 def loss_bound(net: LogicNetwork, data, batch_size: int = 1000) -> LossGap:
     """The paper's loss gap bound beside the actual cross-entropy gap, on a split or a pair (x, y)."""
+    if not isinstance(net, LogicNetwork):
+        raise HardwireError(f"the loss bound is that of a LogicNetwork, not of {type(net).__name__}")
     x, y = _rows_and_labels(data)
     check_positive("batch_size", batch_size)
     uncommitted = _uncommitted_classes(net)
@@ -182,10 +195,18 @@ def check_positive(name: str, value: int) -> int:
 def _rows_and_labels(data):
     """x (Bits or a tensor) and y (int64) of a split or a pair, of the same length and not empty."""
     x, y = data if isinstance(data, tuple | list) else (data.x, data.y)
+    if not isinstance(x, torch.Tensor | Bits):
+        raise HardwireError(f"rows are a float tensor or hardwire.Bits, not {type(x).__name__}")
     if not isinstance(y, torch.Tensor) or y.ndim != 1 or y.dtype != torch.int64:
         raise HardwireError("labels are an int64 tensor with one class number for each row")
+    return _rows_and_targets((x, y), "label")
+
+
+def _rows_and_targets(data, kind: str = "target"):
+    """x and y of a split or a pair, of the same length and not empty."""
+    x, y = data if isinstance(data, tuple | list) else (data.x, data.y)
     if len(x) != len(y):
-        raise HardwireError(f"{len(x)} rows but {len(y)} labels; each row needs one label")
+        raise HardwireError(f"{len(x)} rows but {len(y)} {kind}s; each row needs one {kind}")
     if len(y) == 0:
         raise HardwireError("the data is empty; give at least one row")
     return x, y
@@ -211,16 +232,30 @@ def evaluating(model: nn.Module):
             module.training = training
 
 
+def _count_correct(model, x, y, batch_size) -> int:
+    return sum(int((first_argmax(scores) == labels).sum()) for scores, labels in _scored(model, x, y, batch_size))
+
+
+def _sum_losses(model, x, y, batch_size, loss) -> float:
+    return sum(float(loss(output, target)) * len(target) for output, target in _outputs(model, x, y, batch_size))
+
+
 def _scored(model, x, y, batch_size):
     """(scores, labels) of each batch, on the model's device."""
+    for index, (scores, labels) in enumerate(_outputs(model, x, y, batch_size)):
+        if index == 0:
+            check_labels(y, scores.shape[-1])
+        yield scores, labels
+
+
+def _outputs(model, x, y, batch_size):
+    """(outputs, targets) of each batch, on the model's device."""
     device = next(model.parameters()).device
     for start in range(0, len(y), batch_size):
-        scores = model(x[start : start + batch_size].to(device))
-        if start == 0:
-            check_labels(y, scores.shape[-1])
-        if not torch.isfinite(scores).all():
-            raise HardwireError("the class scores hold NaN or infinity; the network has diverged")
-        yield scores, y[start : start + batch_size].to(device)
+        outputs = model(x[start : start + batch_size].to(device))
+        if not torch.isfinite(outputs).all():
+            raise HardwireError("the model's outputs hold NaN or infinity; it has diverged")
+        yield outputs, y[start : start + batch_size].to(device)
 
 
 @dataclass

@@ -7,7 +7,8 @@ In `train()` a layer runs its method's own pass, in `eval()` the deployed one: a
 
 import contextlib
 import math
-from numbers import Integral
+import sys
+from numbers import Integral, Real
 
 import torch
 from torch import nn
@@ -25,19 +26,30 @@ K = 16
 
 
 class Selector(nn.Module):
-    """What turns logits into choices: method, temperature, and the count of training steps that numbers the noise."""
+    """What turns logits into choices: method, temperature, and the count of training steps that numbers the noise.
 
-    def __init__(self, method="hard-st", tau: float | Temperature = 1.0, cage: bool = False, seed: int | None = 0):
+    choices: among how many each node chooses, for CAGE's 1/K.
+    """
+
+    def __init__(
+        self,
+        method="hard-st",
+        tau: float | Temperature = 1.0,
+        cage: bool = False,
+        seed: int | None = 0,
+        choices: int = K,
+    ):
         super().__init__()
         self.method = get_method(method)
         self.seed = check_seed(seed)
-        if cage and not self.method.hard:
+        adaptive = cage or (isinstance(tau, Temperature) and tau.uses_confidence)
+        if adaptive and not self.method.hard:
             raise HardwireError(
                 f"CAGE adapts the backward pass of hard-st and gumbel-st; {self.method.name} has no such"
             )
         if cage and isinstance(tau, Temperature):
             raise HardwireError("give either cage=True or a temperature object as tau, not both")
-        self.temperature = tau if isinstance(tau, Temperature) else CAGE(choices=K) if cage else Constant(tau)
+        self.temperature = tau if isinstance(tau, Temperature) else CAGE(choices=choices) if cage else Constant(tau)
         self.register_buffer("steps", torch.tensor(0, dtype=torch.int64))
         self.draws = 0  # evaluations since the last training step or `selection_mode`; each gets noise of its own
 
@@ -135,7 +147,7 @@ class GroupSum(nn.Module):
 
     def __init__(self, classes: int, temperature: float | None = None):
         super().__init__()
-        if temperature is not None and not 0 < temperature < math.inf:
+        if temperature is not None and not (isinstance(temperature, Real) and 0 < temperature < sys.float_info.max):
             raise HardwireError(f"the group temperature {temperature!r} is not a positive number")
         self.classes, self.temperature = whole_number("classes", classes, least=2), temperature
 

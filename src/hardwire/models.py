@@ -79,7 +79,7 @@ def config_of(net: LogicNetwork) -> dict:
 def _parse_config(text: str) -> dict:
     try:
         config = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise HardwireError(f"its config is not JSON ({error})") from None
     if not isinstance(config, dict) or set(config) != set(_CONFIG_TYPES):
         raise HardwireError(f"its config must have exactly the entries {', '.join(_CONFIG_TYPES)}")

@@ -59,6 +59,11 @@ class _StraightThrough(torch.autograd.Function):
         return None, grad
 
 
+def straight_through(hard: torch.Tensor, soft: torch.Tensor) -> torch.Tensor:
+    """The values of `hard`, exactly; the gradient of `soft`, of the same shape."""
+    return _StraightThrough.apply(hard, soft)
+
+
 def pick(logits: torch.Tensor) -> torch.Tensor:
     """One-hot of the largest logit along the last axis, ties to the lowest index: what is deployed."""
     hard = torch.zeros_like(logits)
@@ -66,9 +71,8 @@ def pick(logits: torch.Tensor) -> torch.Tensor:
 
 
 def first_argmax(x: torch.Tensor) -> torch.Tensor:
-    """argmax along the last axis with ties to the lowest index, which torch.argmax does not promise."""
-    places = torch.arange(x.shape[-1], device=x.device)
-    return torch.where(x == x.amax(-1, keepdim=True), places, x.shape[-1]).amin(-1).clamp_(max=x.shape[-1] - 1)
+    """argmax along the last axis with ties to the lowest index, as torch.max documents it."""
+    return x.max(-1).indices
 
 
 def selection_weights(logits, method="hard-st", tau=1.0, noise=None) -> torch.Tensor:
@@ -84,11 +88,13 @@ def selection_weights(logits, method="hard-st", tau=1.0, noise=None) -> torch.Te
     check_logits(logits)
     _check_temperature(tau)
     if method.noisy:
-        logits = logits + (gumbel_like(logits) if noise is None else noise)
+        noise = gumbel_like(logits) if noise is None else noise
+        _check_shape("noise", noise, logits)
+        logits = logits + noise
     elif noise is not None:
         raise HardwireError(f"{method.name} takes no noise; use soft-gumbel or gumbel-st")
     soft = torch.softmax(logits / tau, dim=-1)
-    return _StraightThrough.apply(pick(logits.detach()), soft) if method.hard else soft
+    return straight_through(pick(logits.detach()), soft) if method.hard else soft
 
 
 def select(logits, candidates, method="hard-st", tau=1.0, noise=None) -> torch.Tensor:
@@ -97,10 +103,7 @@ def select(logits, candidates, method="hard-st", tau=1.0, noise=None) -> torch.T
     The candidates receive the gradient of the forward pass: for the hard methods only the picked one does.
     """
     weights = selection_weights(logits, method, tau, noise)
-    if candidates.shape[-1] != weights.shape[-1]:
-        raise HardwireError(
-            f"{candidates.shape[-1]} candidates but {weights.shape[-1]} logits; the last axis of both is the choice"
-        )
+    _check_shape("candidates", candidates, weights)
     return (weights * candidates).sum(-1)
 
 
@@ -141,9 +144,28 @@ def check_logits(logits: torch.Tensor) -> torch.Tensor:
     if logits.ndim == 0 or logits.shape[-1] < 2:
         raise HardwireError(f"a choice needs at least 2 candidates; logits of shape {list(logits.shape)} offer fewer")
     # under torch.compile looking at values would break the graph
-    if not torch.compiler.is_compiling() and not torch.isfinite(logits).all():
+    if not torch.compiler.is_compiling() and logits.numel() and not _all_finite(logits.detach()):
         raise HardwireError("the logits hold NaN or infinity; lower the learning rate or check the inputs")
     return logits
+
+
+def _all_finite(x: torch.Tensor) -> bool:
+    low, high = torch.aminmax(x)  # NaN in both if there is one; many times faster than isfinite of every element
+    return bool(torch.isfinite(low) & torch.isfinite(high))
+
+
+def _check_shape(kind: str, x: torch.Tensor, logits: torch.Tensor) -> None:
+    """Raises unless x [..., K] broadcasts against logits [..., K]."""
+    if x.ndim == 0 or x.shape[-1] != logits.shape[-1]:
+        raise HardwireError(
+            f"{kind} of shape {list(x.shape)} but {logits.shape[-1]} logits; the last axis of both is the choice"
+        )
+    try:
+        torch.broadcast_shapes(x.shape, logits.shape)
+    except RuntimeError:
+        raise HardwireError(
+            f"{kind} of shape {list(x.shape)} and logits of shape {list(logits.shape)} do not broadcast"
+        ) from None
 
 
 def _check_temperature(tau) -> None:

@@ -6,11 +6,12 @@ float32 when a model is cast, because an average with coefficient 0.99 stalls in
 """
 
 import math
+from numbers import Real
 
 import torch
 from torch import nn
 
-from hardwire.errors import HardwireError, unknown_name
+from hardwire.errors import HardwireError, unknown_name, whole_number
 from hardwire.selection import check_tau
 
 
@@ -71,14 +72,12 @@ class CAGE(Temperature):
 
     def __init__(self, tau_max: float = 3.0, tau_min: float = 0.5, beta: float = 0.99, choices: int = 16):
         super().__init__(tau_max)
-        self.tau_max, self.tau_min, self.beta = check_tau(tau_max), check_tau(tau_min), float(beta)
-        self.choices = int(choices)
+        self.tau_max, self.tau_min, self.beta = check_tau(tau_max), check_tau(tau_min), beta
+        self.choices = whole_number("choices", choices, least=2)
         if self.tau_min > self.tau_max:
             raise HardwireError(f"CAGE goes from tau_max down to tau_min; {tau_max} is below {tau_min}")
-        if not 0 <= self.beta < 1:
-            raise HardwireError(f"CAGE's beta {beta} must be at least 0 and below 1; the paper uses 0.99")
-        if self.choices < 2:
-            raise HardwireError(f"CAGE needs a choice among at least 2, not {choices}")
+        if not (isinstance(beta, Real) and 0 <= beta < 1):
+            raise HardwireError(f"CAGE's beta {beta!r} must be at least 0 and below 1; the paper uses 0.99")
         self.register_buffer("confidence", torch.tensor(1 / self.choices, dtype=torch.float32))
 
     def advance(self, confidence=None) -> None:
@@ -98,9 +97,7 @@ class Schedule(Temperature):
 
     def __init__(self, start: float, end: float, steps: int):
         super().__init__(start)
-        self.start, self.end, self.steps = check_tau(start), check_tau(end), int(steps)
-        if self.steps < 1:
-            raise HardwireError(f"a schedule needs at least 1 step, not {steps}")
+        self.start, self.end, self.steps = check_tau(start), check_tau(end), whole_number("steps", steps)
         self.register_buffer("step", torch.tensor(0, dtype=torch.int64))
 
     @staticmethod
@@ -138,7 +135,7 @@ def from_config(config: dict) -> Temperature:
     """The temperature that `Temperature.config` described, in its starting state."""
     arguments = dict(config)
     name = arguments.pop("name", None)
-    if name not in TEMPERATURES:
+    if not isinstance(name, str) or name not in TEMPERATURES:
         raise unknown_name("temperature", name, TEMPERATURES)
     kind = TEMPERATURES[name]
     numbers = all(isinstance(value, int | float) for value in arguments.values())

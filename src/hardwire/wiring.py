@@ -9,6 +9,8 @@ import torch
 
 from hardwire.errors import HardwireError
 
+_MOST = 2**31 - 1  # wires are int32
+
 
 def random_wiring(inputs: int, neurons: int, seed: int, groups: int = 1) -> torch.Tensor:
     """int32 [2, neurons]: the first and second input of each neuron, two different ones wherever inputs > 1.
@@ -19,14 +21,23 @@ def random_wiring(inputs: int, neurons: int, seed: int, groups: int = 1) -> torc
         raise HardwireError(f"a layer needs at least 1 input and 1 neuron, not {inputs} and {neurons}")
     if groups < 1 or neurons % groups:
         raise HardwireError(f"{neurons} neurons cannot be split into {groups} equal groups")
+    if max(inputs, neurons) > _MOST:
+        raise HardwireError(f"a layer has at most {_MOST} inputs and neurons, not {inputs} and {neurons}")
     rng = np.random.default_rng(seed)
-    rounds = -(-2 * neurons // inputs)
-    slots = np.concatenate([rng.permutation(inputs) for _ in range(rounds)])[: 2 * neurons]
+    slots = _slots(inputs, 2 * neurons, rng)
     first, second = slots[:neurons], slots[neurons:].copy()
     if inputs > 1:
         _separate(first, second, rng)
     order = np.lexsort((second, first, np.arange(neurons) // (neurons // groups)))
     return torch.from_numpy(np.stack([first[order], second[order]]).astype(np.int32))
+
+
+def _slots(inputs: int, count: int, rng: np.random.Generator) -> np.ndarray:
+    """`count` inputs in random order, each as often as the others (to within one)."""
+    if count < inputs:
+        return rng.choice(inputs, count, replace=False)  # takes memory for `count`, however many inputs there are
+    rounds = -(-count // inputs)
+    return np.concatenate([rng.permutation(inputs) for _ in range(rounds)])[:count]
 
 
 def _separate(first: np.ndarray, second: np.ndarray, rng: np.random.Generator) -> None:

@@ -1,7 +1,5 @@
 #include "engine.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <thread>
 
@@ -18,12 +19,20 @@ struct Job {
   std::int64_t tasks;
   std::atomic<std::int64_t> next{0};
   std::atomic<int> workers{0};
+  std::atomic<bool> failed{false};
+  std::exception_ptr failure{};
 
   void join() { work(workers.fetch_add(1, std::memory_order_relaxed)); }
 
-
+  // Memory may run out in any thread, and an exception that leaves a thread ends the process: the first one is kept for
+  // the caller, and nobody starts another task.
   void work(int worker) {
-    for (std::int64_t task; (task = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) (*body)(task, worker);
+    try {
+      for (std::int64_t task; !failed && (task = next.fetch_add(1, std::memory_order_relaxed)) < tasks;)
+        (*body)(task, worker);
+    } catch (...) {
+      if (!failed.exchange(true)) failure = std::current_exception();
+    }
   }
 };
 
@@ -90,8 +99,10 @@ Pool& pool() {
 // not survive a fork, so a child makes do with our pool.
 using OpenMpParallel = void (*)(void (*)(void*), void*, unsigned threads, unsigned flags);
 
+// Noted when the module is loaded, not on first use: that may already be in a child.
+const pid_t first = getpid();
+
 OpenMpParallel torch_threads() {
-  static const pid_t first = getpid();
   static const auto parallel = reinterpret_cast<OpenMpParallel>(dlsym(RTLD_DEFAULT, "GOMP_parallel"));
   return getpid() == first ? parallel : nullptr;
 }
@@ -108,6 +119,7 @@ void parallel_for(int threads, std::int64_t tasks, const std::function<void(std:
   } else if (!pool().run(threads, job)) {
     job.work(0);
   }
+  if (job.failure) std::rethrow_exception(job.failure);
 }
 
 }  // namespace hardwire

@@ -1,4 +1,4 @@
-"""The command line: `hardwire demo`, `train`, `gap`, `gates`, `circuit`, `bench`, `data`, `study`, `info`.
+"""The command line: `hardwire demo`, `train`, `gap`, `gates`, `circuit`, `bench`, `data`, `study`, `domains`, `info`.
 
 Each command is one short module, registered here in one line. Surprising: none of them imports torch before it runs, so
 that help is instant; and `--debug` is taken out of the arguments before typer sees them, so that it works anywhere.
@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from hardwire.cli import bench, circuit, data, demo, gap, gates, info, study, train
+from hardwire.cli import bench, circuit, data, demo, domains, gap, gates, info, study, train
 from hardwire.errors import HardwireError
 
 app = typer.Typer(
@@ -29,6 +29,7 @@ app.add_typer(circuit.app, name="circuit")
 app.command()(bench.bench)
 app.add_typer(data.app, name="data")
 app.add_typer(study.app, name="study")
+app.add_typer(domains.app, name="domains")
 app.command()(info.info)
 
 
@@ -56,7 +57,7 @@ def hardwire(
 
 def main(arguments: list[str] | None = None) -> None:
     """The entry point: a user's mistake is one line on stderr and exit code 2."""
-    # otherwise torch's threads spin while they wait, on the very cores that the native engine's threads need
+    # otherwise torch's threads, which the native engine shares, spin while they wait: on a busy machine that costs most
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     debug = "--debug" in arguments

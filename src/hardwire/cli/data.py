@@ -14,17 +14,21 @@ def list_datasets():
     from hardwire.data.catalog import ENTRIES
     from hardwire.data.store import data_folder
 
-    table = Table(caption=f"data folder: {data_folder()} (HARDWIRE_DATA sets another)")
+    # two tables, because one of all columns does not fit a terminal of 80
+    table = Table(box=None, header_style="bold")
     table.add_column("name", no_wrap=True)
     for header in ("inputs", "classes", "train", "test"):
-        table.add_column(header, justify="right")
-    table.add_column("in the folder")
-    table.add_column("size", justify="right")
-    table.add_column("description")
+        table.add_column(header, justify="right", no_wrap=True)
+    table.add_column("in the folder", no_wrap=True)
+    table.add_column("size", justify="right", no_wrap=True)
+    descriptions = Table(box=None, show_header=False)
     for name, entry in ENTRIES.items():
         numbers = (entry.inputs, entry.classes, entry.rows["train"], entry.rows["test"])
-        table.add_row(name, *(f"{number:,}" for number in numbers), *_files(entry.collection), entry.description)
-    Console().print(table)
+        table.add_row(name, *(f"{number:,}" for number in numbers), *_files(entry.collection))
+        descriptions.add_row(name, entry.description)
+    console = Console(highlight=False)
+    console.print(table, "", descriptions, sep="\n")
+    console.print(f"\ndata folder: {data_folder()} (HARDWIRE_DATA sets another)", soft_wrap=True)
 
 
 @app.command("get")

@@ -96,6 +96,7 @@ def train(
     )
     out = out or Path(_default_name(dataset, net, cage))
     kept = checkpoint or Path(f"{out}.checkpoint")
+    _check_distinct(Path(dataset), out, kept, history)
     for path in (out, kept, history):
         _make_room(path)
     callbacks = [hw.TensorBoard(tensorboard)] if tensorboard else []
@@ -161,6 +162,14 @@ def _default_name(dataset: str, net, cage: bool) -> str:
     shape = f"{net.widths[0]}x{len(net.widths)}" if flat else "-".join(str(width) for width in net.widths)
     temperature = "cage" if cage else f"tau{net.tau:g}"
     return f"{Path(dataset).stem}-{net.method}-{temperature}-{shape}-seed{net.seed}.safetensors"
+
+
+def _check_distinct(*paths: Path | None) -> None:
+    """The data, the model, the checkpoint and the history must not overwrite each other."""
+    places = [path.absolute() for path in paths if path is not None]
+    for place in places:
+        if places.count(place) > 1:
+            raise HardwireError(f"{place} is named twice; data, model, checkpoint and history need a file each")
 
 
 def _make_room(path: Path | None) -> None:

@@ -29,6 +29,11 @@ def choose(name: str, x, logits: torch.Tensor):
         if not torch.compiler.is_compiling():
             native.warn_if_missing()
         return native if native.supports(x, logits) else reference
+    if ENGINES[name] is native and not native.available():
+        raise HardwireError(
+            "hardwire was installed without its native engine; use engine='auto', or install g++ or clang and "
+            "reinstall hardwire"
+        )
     if not ENGINES[name].supports(x, logits):
         raise HardwireError(
             f"the {name} engine cannot take {logits.dtype} logits with input on {x.device}; use engine='auto'"
