@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 NATIVE := CMakeLists.txt $(wildcard src/native/*)
 
-.PHONY: demo test lint format sanitize clean install
+.PHONY: demo test test-extras lint format sanitize clean install
 
 install: $(INSTALLED)
 
@@ -18,6 +18,11 @@ demo: $(INSTALLED)
 
 test: lint
 	$(BIN)/python -m pytest -q
+
+# What needs the optional packages: a Ray cluster of two nodes, Parquet, TensorBoard.
+test-extras: $(INSTALLED)
+	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install --quiet -e '.[test,ray,parquet,tensorboard]'
+	$(BIN)/python -m pytest -q tests/test_study_ray.py tests/test_study_store.py tests/test_training_edges.py
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 import hardwire as hw
 from hardwire import study
 from hardwire.cli.study import app
+from hardwire.domains.experiments import run_all
 from hardwire.study.analysis.table import Entry, table
 from hardwire.study.reporting.content import build
 from hardwire.study.reporting.markdown import to_markdown
@@ -101,6 +102,20 @@ def test_no_two_elements_of_the_page_share_a_name_and_every_link_leads_somewhere
     names = re.findall(r'\bid="([^"]+)"', page)
     assert len(names) == len(set(names))
     assert set(re.findall(r'href="#([^"]+)"', page)) <= set(names)
+
+
+def test_results_of_choices_beyond_gates_become_a_section_with_table_and_figure(smoke, tmp_path):
+    run_all(tmp_path / "domains", [0, 1], ["darts", "search-hard-st"], iterations=2)
+    arguments = ["report", str(smoke[0]), "-o", str(tmp_path / "report"), "--domains", str(tmp_path / "domains")]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    with open(tmp_path / "report/tables/domains.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["expected"] for row in rows] == ["gap", "none"]
+    assert rows[1]["holds"] == "yes"
+    page = (tmp_path / "report/index.html").read_text()
+    names = re.findall(r'\bid="([^"]+)"', page)
+    assert "domains" in names and "domains-gaps-data" in names and len(names) == len(set(names))
+    assert (tmp_path / "report/figures/domains-gaps.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.browser

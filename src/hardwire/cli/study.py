@@ -116,11 +116,14 @@ def export(
 def report(
     store: StoreArgument,
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write to.")] = Path("report"),
+    domains: Annotated[
+        Path | None, typer.Option(help="A folder of hardwire domains run: choices beyond gates become a section.")
+    ] = None,
 ):
     """Tables, figures, statistics and theory as HTML and Markdown, with CSV, SVG and PNG beside them."""
     from hardwire import study
 
-    typer.echo(f"wrote {study.report(store, output)}")
+    typer.echo(f"wrote {study.report(store, output, domains)}")
 
 
 def _confirm_size(runs: int, yes: bool) -> None:

@@ -26,7 +26,7 @@ RULE = (
 
 _COLORS = {"gap": "#c44e52", "small": "#dd8452", "none": "#4c72b0"}
 _TICKS = (-100, -10, -1, 0, 1, 10, 100)  # linear up to 1, then logarithmic
-_HEADERS = (
+HEADERS = (
     "system",
     "row",
     "trained",
@@ -73,7 +73,7 @@ def judge(records: list[dict]) -> list[Verdict]:
 
 def markdown_table(verdicts: list[Verdict]) -> str:
     """The verdicts as a Markdown table, without the rule."""
-    lines = [_HEADERS, ("---",) * len(_HEADERS), *(_cells(verdict) for verdict in verdicts)]
+    lines = [HEADERS, ("---",) * len(HEADERS), *(cells(verdict) for verdict in verdicts)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
@@ -82,20 +82,48 @@ def rich_table(verdicts: list[Verdict], brief: bool = False) -> Table:
 
     brief: only what fits 80 columns.
     """
-    shown = ("row", "gap by seed", "expected", "holds") if brief else _HEADERS[1:]
+    shown = ("row", "gap by seed", "expected", "holds") if brief else HEADERS[1:]
     table = Table(title="Gap of what is trained over what is deployed")
     for header in shown:
         table.add_column(header, justify="left" if header == "row" else "right", no_wrap=header != "row")
     for verdict, following in zip(verdicts, [*verdicts[1:], None], strict=True):
-        cells = dict(zip(_HEADERS, _cells(verdict), strict=True))
+        by_header = dict(zip(HEADERS, cells(verdict), strict=True))
         last = following is None or _system(following) != _system(verdict)
         style = None if verdict.holds else "bold red"
-        table.add_row(*(cells[header] for header in shown), style=style, end_section=last)
+        table.add_row(*(by_header[header] for header in shown), style=style, end_section=last)
     return table
 
 
+def cells(verdict: Verdict) -> tuple[str, ...]:
+    """The verdict as text, one cell for each of HEADERS."""
+    system = _system(verdict)
+    number = "{:.2%}" if verdict.metric == "accuracy" else "{:.5f}"
+    # every operation of a search is free to stay unused, so only experts and codes can be dead
+    dead = "" if system == "search" else f"{', '.join(map(str, verdict.dead))} of {verdict.choices}"
+    return (
+        SYSTEMS[system].title,
+        verdict.row.title,
+        number.format(mean(verdict.method)),
+        number.format(mean(verdict.deployed)),
+        ", ".join(_signed(gap) for gap in verdict.gaps),
+        ", ".join(_signed(peak) for peak in verdict.peaks),
+        verdict.row.expected,
+        "yes" if verdict.holds else "NO",
+        f"{mean(verdict.confidence):.2f}",
+        dead,
+    )
+
+
 def write_figures(verdicts: list[Verdict], folder: str | os.PathLike) -> list[Path]:
-    """domains.png and domains.svg: every seed's gap as a dot, by row, coloured by what was expected."""
+    """domains.png and domains.svg; see `draw`."""
+    paths = [Path(folder) / f"domains.{kind}" for kind in ("png", "svg")]
+    for path in paths:
+        write_whole(path, draw(verdicts, path.suffix[1:]))
+    return paths
+
+
+def draw(verdicts: list[Verdict], kind: str) -> bytes:
+    """Every seed's gap as a dot, by row, coloured by what was expected; kind is png or svg."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -103,14 +131,10 @@ def write_figures(verdicts: list[Verdict], folder: str | os.PathLike) -> list[Pa
     figure = Figure(figsize=(9, 0.36 * len(verdicts) + 1.6), layout="constrained")
     FigureCanvasAgg(figure)
     _draw(figure.subplots(), verdicts)
-    paths = []
-    for kind in ("png", "svg"):
-        buffer = io.BytesIO()
-        with rc_context({"svg.fonttype": "none", "svg.hashsalt": "domains"}):  # text as text; the same file every time
-            figure.savefig(buffer, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
-        paths.append(Path(folder) / f"domains.{kind}")
-        write_whole(paths[-1], buffer.getvalue())
-    return paths
+    buffer = io.BytesIO()
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "domains"}):  # text as text; the same file every time
+        figure.savefig(buffer, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
+    return buffer.getvalue()
 
 
 def _gap(record: dict, row: Row) -> float:
@@ -155,25 +179,6 @@ def _holds(row: Row, gaps: dict[Row, list[float]]) -> bool:
     if not soft:
         raise HardwireError(f"{row.run} is judged against {row.against}, which has no results; run it as well")
     return abs(mean(found)) < mean(soft[0]) / 2
-
-
-def _cells(verdict: Verdict) -> tuple[str, ...]:
-    system = _system(verdict)
-    number = "{:.2%}" if verdict.metric == "accuracy" else "{:.5f}"
-    # every operation of a search is free to stay unused, so only experts and codes can be dead
-    dead = "" if system == "search" else f"{', '.join(map(str, verdict.dead))} of {verdict.choices}"
-    return (
-        SYSTEMS[system].title,
-        verdict.row.title,
-        number.format(mean(verdict.method)),
-        number.format(mean(verdict.deployed)),
-        ", ".join(_signed(gap) for gap in verdict.gaps),
-        ", ".join(_signed(peak) for peak in verdict.peaks),
-        verdict.row.expected,
-        "yes" if verdict.holds else "NO",
-        f"{mean(verdict.confidence):.2f}",
-        dead,
-    )
 
 
 def _limits(verdicts: list[Verdict]) -> tuple[float, float]:

@@ -39,9 +39,12 @@ def run(
             opened.interrupt()
 
 
-def report(store, folder) -> Path:
-    """Writes tables, figures, statistics and theory of a store into `folder`; gives the path of the HTML page."""
+def report(store, folder, domains=None) -> Path:
+    """Writes tables, figures, statistics and theory of a store into `folder`; gives the path of the HTML page.
+
+    domains: a folder of `hardwire domains run`, whose table and figure become a section.
+    """
     from hardwire.study.reporting import write_report
 
     with Store(store) as opened:
-        return write_report(opened, Path(folder).expanduser())
+        return write_report(opened, Path(folder).expanduser(), domains)

@@ -41,8 +41,8 @@ class Report:
         return [figure for section in self.sections for figure in section.figures]
 
 
-def build(store: Store) -> Report:
-    """The whole report of a store; it needs at least one finished run."""
+def build(store: Store, extra: list[Section] | None = None) -> Report:
+    """The whole report of a store, which needs at least one finished run; `extra` sections come before the rules."""
     runs = store.finished()
     if not runs:
         raise HardwireError(f"{store.path} has no finished run yet; `hardwire study run FILE` goes on with it")
@@ -51,7 +51,7 @@ def build(store: Store) -> Report:
     layers = [group.at(depth) for group in groups for depth in group.depths]
     results = [*map(_depth_section, layers), *map(_depths_section, groups), _across(layers)]
     sections = [_configuration(store, groups), *results, _theory(store, runs, groups)]
-    return Report(f"Study: {', '.join(names)}", _facts(store, runs), [*sections, _rules()])
+    return Report(f"Study: {', '.join(names)}", _facts(store, runs), [*sections, *(extra or []), _rules()])
 
 
 def _facts(store: Store, runs: list[Run]) -> list[str]:
