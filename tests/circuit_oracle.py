@@ -2,28 +2,10 @@
 
 import numpy as np
 import torch
+from oracle import BOOLEAN as GATES
 
 import hardwire as hw
 from hardwire.circuit import Circuit
-
-GATES = [  # by number, written out
-    lambda a, b: 0,
-    lambda a, b: a and b,
-    lambda a, b: a and not b,
-    lambda a, b: a,
-    lambda a, b: b and not a,
-    lambda a, b: b,
-    lambda a, b: a != b,
-    lambda a, b: a or b,
-    lambda a, b: not (a or b),
-    lambda a, b: a == b,
-    lambda a, b: not b,
-    lambda a, b: a or not b,
-    lambda a, b: not a,
-    lambda a, b: b or not a,
-    lambda a, b: not (a and b),
-    lambda a, b: 1,
-]
 
 
 def oracle_scores(circuit: Circuit, bits) -> np.ndarray:
