@@ -30,7 +30,7 @@ class Standing:
     retried: int = 0
     running: dict[str, tuple[RunConfig, Progress | None]] = field(default_factory=dict)
     latest: deque = field(default_factory=lambda: deque(maxlen=5))  # (config, final record or error)
-    work_done: float = 0.0  # of the runs finished in this session, in arbitrary units
+    work_done: float = 0.0  # of the runs finished since this start, in arbitrary units
     work_left: float = 0.0
 
     @property

@@ -1,7 +1,7 @@
 """The live overview of a running study: done, running, failed, time left, latest results.
 
 On a terminal it is redrawn in place; elsewhere (a log file) each finished run is one line. Surprising: time left is
-judged by the work done in this session, not by the number of runs, since a deep run costs many shallow ones.
+judged by the work done since this start, not by the number of runs, since a deep run costs many shallow ones.
 """
 
 import time
@@ -54,7 +54,7 @@ def _counts(standing: Standing) -> str:
 
 
 def _time_left(standing: Standing, elapsed: float) -> str:
-    """By the speed of this session; counts what the runs under way have done already."""
+    """By the speed since this start; counts what the runs under way have done already."""
     partly = sum(
         effort(config) * progress.iteration / config.iterations
         for config, progress in standing.running.values()
