@@ -36,7 +36,7 @@ void bind_packing(nb::module_& m) {
       "transpose",
       [](ConstWords words, std::size_t features, Words out) {
         nb::gil_scoped_release release;
-        hardwire::transpose(words.data(), words.shape(0), features, out.data());
+        hardwire::transpose(words.data(), words.shape(0), features, out.data(), out.shape(1));
       },
       nb::arg("words").noconvert(), nb::arg("features"), nb::arg("out").noconvert());
   m.def("encode_bytes", &encode<std::uint8_t>, nb::arg("raw").noconvert(), nb::arg("thresholds").noconvert(),

@@ -38,6 +38,14 @@ std::int64_t part_begin(std::int64_t part, std::int64_t parts, std::int64_t tile
 
 }  // namespace
 
+// counts[columns][width] of a tile -> out[batch][columns], divided by the head's temperature
+static void store_scores(const float* counts, std::int64_t begin, int width, std::int64_t batch, const Head& head,
+                         std::int64_t columns, float* out) {
+  const std::int64_t count = std::min<std::int64_t>(width, batch - begin);
+  for (std::int64_t s = 0; s < count; ++s)
+    for (std::int64_t c = 0; c < columns; ++c) out[(begin + s) * columns + c] = counts[c * width + s] / head.temperature;
+}
+
 // One worker's memory.
 struct Scratch {
   Buffer input, ping, pong, pairs, rows, next_rows, top, activations;
@@ -131,29 +139,51 @@ void Stack::reserve_scratch(int threads) const {
   while (static_cast<int>(scratch_.size()) < std::max(threads, 1)) scratch_.push_back(std::make_unique<Scratch>());
 }
 
-// Words of the input, feature-major, for the 64 samples of a tile; then the layers. `keep`: keep all input pairs.
-void Stack::bits_forward(const Choice& choice, const Samples& samples, std::int64_t tile, bool keep,
-                         Scratch& scratch) const {
+// A tile of 256 samples only forwards, and what follows the last layer -> out[batch][columns].
+void Stack::rows_forward(const Choice& choice, const Samples& samples, const Head& head, std::int64_t tile,
+                         Scratch& scratch, float* out) const {
+  const std::int64_t begin = tile * kWordSamples * kRowWords;
+  const std::int64_t count = std::min<std::int64_t>(kWordSamples * kRowWords, samples.batch - begin);
+  const std::int64_t columns = head.classes ? head.classes : outputs();
+  std::uint64_t* in = scratch.input.get<std::uint64_t>(inputs_ * kRowWords);
+  transpose(samples.words + begin * word_count(inputs_), count, inputs_, in, kRowWords);
+  std::uint64_t* row = scratch.ping.get<std::uint64_t>(widest_ * kRowWords);
+  std::uint64_t* spare = scratch.pong.get<std::uint64_t>(widest_ * kRowWords);
+  for (const Layer& layer : layers_) {
+    kernels().forward_rows(static_cast<int>(word_count(count)), layer.view, choice.gates.data() + layer.start, in, row);
+    in = row;
+    std::swap(row, spare);
+  }
+  float* counts = scratch.top.get<float>(columns * kWordSamples);
+  for (std::int64_t word = 0; word * kWordSamples < count; ++word) {
+    if (head.classes)
+      kernels().group_counts(in + word, kRowWords, outputs(), columns, counts);
+    else
+      for (std::int64_t j = 0; j < columns; ++j)
+        for (int s = 0; s < kWordSamples; ++s)
+          counts[j * kWordSamples + s] = static_cast<float>((in[j * kRowWords + word] >> s) & 1);
+    store_scores(counts, begin + word * kWordSamples, kWordSamples, samples.batch, head, columns, out);
+  }
+}
+
+// The 64 samples of a tile through the layers, the input words of every neuron kept.
+void Stack::bits_forward(const Choice& choice, const Samples& samples, std::int64_t tile, Scratch& scratch) const {
   const std::int64_t begin = tile * kWordSamples, count = std::min<std::int64_t>(kWordSamples, samples.batch - begin);
   std::uint64_t* in = scratch.input.get<std::uint64_t>(inputs_);
-  transpose(samples.words + begin * word_count(inputs_), count, inputs_, in);
+  transpose(samples.words + begin * word_count(inputs_), count, inputs_, in, 1);
   std::uint64_t* out = scratch.ping.get<std::uint64_t>(widest_);
   std::uint64_t* spare = scratch.pong.get<std::uint64_t>(widest_);
-  std::uint64_t* pairs = keep ? scratch.pairs.get<std::uint64_t>(2 * total_) : nullptr;
+  std::uint64_t* pairs = scratch.pairs.get<std::uint64_t>(2 * total_);
   for (const Layer& layer : layers_) {
-    kernels().forward_bits(layer.view, choice.gates.data() + layer.start, in, out,
-                           keep ? pairs + 2 * layer.start : nullptr);
+    kernels().forward_bits(layer.view, choice.gates.data() + layer.start, in, out, pairs + 2 * layer.start);
     in = out;
     std::swap(out, spare);
   }
-  // the last layer's words are now in `spare`: leave them where the caller looks
-  if (in != scratch.ping.get<std::uint64_t>(widest_))
-    std::memcpy(scratch.ping.get<std::uint64_t>(widest_), in, outputs() * sizeof(std::uint64_t));
 }
 
 void Stack::bits_backward(const Choice& choice, const Samples& samples, const Top& top, std::int64_t tile,
                           Scratch& scratch, float* sums, float* in_gradient) const {
-  bits_forward(choice, samples, tile, true, scratch);
+  bits_forward(choice, samples, tile, scratch);
   const std::uint64_t* pairs = scratch.pairs.get<std::uint64_t>(2 * total_);
   float* buffers[2] = {scratch.rows.get<float>(widest_ * kWordSamples),
                        scratch.next_rows.get<float>(widest_ * kWordSamples)};
@@ -232,31 +262,23 @@ void Stack::floats_backward(const Choice& choice, const Samples& samples, const 
 void Stack::forward(const Choice& choice, const Samples& samples, const Head& head, int threads, float* out) const {
   std::lock_guard<std::mutex> lock(busy_);
   reserve_scratch(threads);
-  const bool bits = packed(choice, samples);
-  const int size = bits ? kWordSamples : kLanes;
   const std::int64_t columns = head.classes ? head.classes : outputs();
-  parallel_for(threads, tile_count(samples.batch, size), [&](std::int64_t tile, int worker) {
+  if (packed(choice, samples)) {
+    parallel_for(threads, tile_count(samples.batch, kWordSamples * kRowWords), [&](std::int64_t tile, int worker) {
+      rows_forward(choice, samples, head, tile, scratch(worker), out);
+    });
+    return;
+  }
+  parallel_for(threads, tile_count(samples.batch, kLanes), [&](std::int64_t tile, int worker) {
     Scratch& space = scratch(worker);
-    float* counts = space.top.get<float>(columns * size);
-    if (bits) {
-      bits_forward(choice, samples, tile, false, space);
-      const std::uint64_t* words = space.ping.get<std::uint64_t>(widest_);
-      if (head.classes)
-        kernels().group_counts(words, outputs(), columns, counts);
-      else
-        for (std::int64_t j = 0; j < columns; ++j)
-          for (int s = 0; s < size; ++s) counts[j * size + s] = static_cast<float>((words[j] >> s) & 1);
-    } else {
-      floats_forward(choice, samples, tile, false, space);
-      const float* last = space.activations.get<float>(2 * widest_ * kLanes);
-      const std::int64_t group = outputs() / columns;
-      std::memset(counts, 0, columns * size * sizeof(float));
-      for (std::int64_t j = 0; j < outputs(); ++j)
-        for (int s = 0; s < kLanes; ++s) counts[j / group * kLanes + s] += last[j * kLanes + s];
-    }
-    const std::int64_t begin = tile * size, count = std::min<std::int64_t>(size, samples.batch - begin);
-    for (std::int64_t s = 0; s < count; ++s)
-      for (std::int64_t c = 0; c < columns; ++c) out[(begin + s) * columns + c] = counts[c * size + s] / head.temperature;
+    float* counts = space.top.get<float>(columns * kLanes);
+    floats_forward(choice, samples, tile, false, space);
+    const float* last = space.activations.get<float>(2 * widest_ * kLanes);
+    const std::int64_t group = outputs() / columns;
+    std::memset(counts, 0, columns * kLanes * sizeof(float));
+    for (std::int64_t j = 0; j < outputs(); ++j)
+      for (int s = 0; s < kLanes; ++s) counts[j / group * kLanes + s] += last[j * kLanes + s];
+    store_scores(counts, tile * kLanes, kLanes, samples.batch, head, columns, out);
   });
 }
 

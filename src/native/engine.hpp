@@ -82,7 +82,9 @@ class Stack {
     std::int64_t layer, begin, end;  // neurons [begin, end) of a layer
   };
   std::vector<Chunk> selection_chunks() const;
-  void bits_forward(const Choice& choice, const Samples& samples, std::int64_t tile, bool keep, Scratch& scratch) const;
+  void rows_forward(const Choice& choice, const Samples& samples, const Head& head, std::int64_t tile,
+                    Scratch& scratch, float* out) const;
+  void bits_forward(const Choice& choice, const Samples& samples, std::int64_t tile, Scratch& scratch) const;
   void bits_backward(const Choice& choice, const Samples& samples, const Top& top, std::int64_t tile, Scratch& scratch,
                      float* sums, float* in_gradient) const;
   void floats_forward(const Choice& choice, const Samples& samples, std::int64_t tile, bool keep,

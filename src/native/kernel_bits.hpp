@@ -46,11 +46,29 @@ void forward_bits(const LayerView& layer, const std::uint8_t* gates, const std::
   for (std::int64_t j = 0; j < layer.neurons; ++j) {
     const std::uint64_t a = in[layer.first[j]], b = in[layer.second[j]], code = kCodes.code[gates[j]];
     out[j] = ones_if(code) ^ (ones_if(code >> 1) & a) ^ (ones_if(code >> 2) & b) ^ (ones_if(code >> 3) & a & b);
-    if (pairs) {
-      pairs[2 * j] = a;
-      pairs[2 * j + 1] = b;
-    }
+    pairs[2 * j] = a;
+    pairs[2 * j + 1] = b;
   }
+}
+
+// The same for rows of words: what the gate is has to be found out only once for all of them.
+inline void rows_of(int words, const LayerView& layer, const std::uint8_t* gates, const std::uint64_t* in,
+                    std::uint64_t* out) {
+  for (std::int64_t j = 0; j < layer.neurons; ++j) {
+    const std::uint64_t *a = in + std::int64_t(layer.first[j]) * kRowWords,
+                        *b = in + std::int64_t(layer.second[j]) * kRowWords;
+    const std::uint64_t code = kCodes.code[gates[j]];
+    const std::uint64_t k0 = ones_if(code), k1 = ones_if(code >> 1), k2 = ones_if(code >> 2), k3 = ones_if(code >> 3);
+    for (int w = 0; w < words; ++w) out[j * kRowWords + w] = k0 ^ (k1 & a[w]) ^ (k2 & b[w]) ^ (k3 & a[w] & b[w]);
+  }
+}
+
+void forward_rows(int words, const LayerView& layer, const std::uint8_t* gates, const std::uint64_t* in,
+                  std::uint64_t* out) {
+  if (words == kRowWords)
+    rows_of(kRowWords, layer, gates, in, out);  // a constant: the loop becomes vector operations
+  else
+    rows_of(words, layer, gates, in, out);
 }
 
 // Carry-save adders: a stream of words goes into bit planes, plane p counting 2^p, until at most 2^16 - 1 are in.
@@ -68,10 +86,11 @@ inline void full_add(std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uin
   carry = (a & b) | (half & c);
 }
 
-void group_counts(const std::uint64_t* words, std::int64_t neurons, std::int64_t classes, float* counts) {
+void group_counts(const std::uint64_t* words, std::int64_t stride, std::int64_t neurons, std::int64_t classes,
+                  float* counts) {
   const std::int64_t size = neurons / classes;
   for (std::int64_t c = 0; c < classes; ++c) {
-    const std::uint64_t* group = words + c * size;
+    const auto word = [&](std::int64_t i) { return words[(c * size + i) * stride]; };
     std::uint32_t total[kWordSamples] = {};
     for (std::int64_t start = 0; start < size; start += 32768) {  // 16 planes hold no more
       const std::int64_t stop = start + 32768 < size ? start + 32768 : size;
@@ -79,9 +98,9 @@ void group_counts(const std::uint64_t* words, std::int64_t neurons, std::int64_t
       std::int64_t i = start;
       for (; i + 7 <= stop; i += 7) {  // seven words make one three-bit number a sample
         std::uint64_t s1, s2, ones, c1, c2, c3, twos, fours;
-        full_add(group[i], group[i + 1], group[i + 2], s1, c1);
-        full_add(group[i + 3], group[i + 4], group[i + 5], s2, c2);
-        full_add(s1, s2, group[i + 6], ones, c3);
+        full_add(word(i), word(i + 1), word(i + 2), s1, c1);
+        full_add(word(i + 3), word(i + 4), word(i + 5), s2, c2);
+        full_add(s1, s2, word(i + 6), ones, c3);
         full_add(c1, c2, c3, twos, fours);
         std::uint64_t carry, sum;
         sum = planes[0] ^ ones, carry = planes[0] & ones, planes[0] = sum;
@@ -89,7 +108,7 @@ void group_counts(const std::uint64_t* words, std::int64_t neurons, std::int64_t
         full_add(planes[2], fours, carry, planes[2], carry);
         add_word(planes + 3, 13, carry);
       }
-      for (; i < stop; ++i) add_word(planes, 16, group[i]);
+      for (; i < stop; ++i) add_word(planes, 16, word(i));
       for (int p = 0; p < 16; ++p)
         for (int sample = 0; sample < kWordSamples; ++sample)
           total[sample] += static_cast<std::uint32_t>((planes[p] >> sample) & 1) << p;

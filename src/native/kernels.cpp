@@ -26,6 +26,7 @@ const Kernels& HARDWIRE_TABLE(HARDWIRE_ISA)() {
                                     select,
                                     logit_gradient,
                                     forward_bits,
+                                    forward_rows,
                                     group_counts,
                                     backward_bits,
                                     top_sums_bits,

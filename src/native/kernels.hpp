@@ -10,6 +10,7 @@ namespace hardwire {
 constexpr int kGates = 16;        // choices of a neuron
 constexpr int kLanes = 16;        // floats of a vector, samples of a float tile, neurons of a selection block
 constexpr int kWordSamples = 64;  // samples of a bit tile
+constexpr int kRowWords = 4;      // words of a row, where a tile only runs forwards
 
 // Where one layer reads, and who reads its inputs. Edge 2 * neuron + side is the wire into the first (side 0) or second
 // (side 1) input of a neuron; edges[offsets[i] .. offsets[i + 1]) are the wires that input i feeds, in rising order.
@@ -45,12 +46,18 @@ struct Kernels {
   void (*logit_gradient)(const float* logits, std::int64_t begin, std::int64_t end, const SelectionRule& rule,
                          const float* sums, std::int64_t parts, std::int64_t stride, float* gradient);
 
-  // 64 samples through a layer, a word a neuron; the input words of each neuron are kept in pairs[neurons][2].
+  // 64 samples through a layer, a word a neuron, on the way back: the input words are kept in pairs[neurons][2].
   void (*forward_bits)(const LayerView& layer, const std::uint8_t* gates, const std::uint64_t* in, std::uint64_t* out,
                        std::uint64_t* pairs);
 
-  // Adds up each of `classes` equal groups of words over neurons -> counts[classes][64].
-  void (*group_counts)(const std::uint64_t* words, std::int64_t neurons, std::int64_t classes, float* counts);
+  // 256 samples through a layer, a row of four words a neuron: in[inputs][4] -> out[neurons][4]; where the batch ends
+  // inside a row, only the first `words` of it.
+  void (*forward_rows)(int words, const LayerView& layer, const std::uint8_t* gates, const std::uint64_t* in,
+                       std::uint64_t* out);
+
+  // Adds up each of `classes` equal groups of words over neurons, `stride` words apart -> counts[classes][64].
+  void (*group_counts)(const std::uint64_t* words, std::int64_t stride, std::int64_t neurons, std::int64_t classes,
+                       float* counts);
 
   // 64 samples backwards through `layer`: from the gradient rows of its neurons (row row_of[j] of 64 floats, or row j
   // where row_of is null) to those of its inputs (in_rows; null where nobody needs them). Inputs that are neurons

@@ -95,7 +95,8 @@ void unpack(const std::uint64_t* words, std::size_t rows, std::size_t features, 
       x[row * features + j] = (words[row * row_words + j / 64] >> (j % 64)) & 1;
 }
 
-void transpose(const std::uint64_t* words, std::size_t rows, std::size_t features, std::uint64_t* out) {
+void transpose(const std::uint64_t* words, std::size_t rows, std::size_t features, std::uint64_t* out,
+               std::size_t stride) {
   const std::size_t row_words = word_count(features), out_words = word_count(rows);
   std::uint64_t block[64];
   for (std::size_t w = 0; w < row_words; ++w) {
@@ -105,7 +106,7 @@ void transpose(const std::uint64_t* words, std::size_t rows, std::size_t feature
       for (std::size_t i = 0; i < count; ++i) block[i] = words[(r * 64 + i) * row_words + w];
       std::memset(block + count, 0, (64 - count) * sizeof(std::uint64_t));
       transpose_block(block);
-      for (std::size_t j = 0; j < columns; ++j) out[(w * 64 + j) * out_words + r] = block[j];
+      for (std::size_t j = 0; j < columns; ++j) out[(w * 64 + j) * stride + r] = block[j];
     }
   }
 }

@@ -17,8 +17,9 @@ bool pack_floats(const float* x, std::size_t rows, std::size_t features, float t
 // words[rows][word_count(features)] -> x[rows][features], each 0 or 1
 void unpack(const std::uint64_t* words, std::size_t rows, std::size_t features, std::uint8_t* x);
 
-// words[rows][word_count(features)] -> out[features][word_count(rows)]
-void transpose(const std::uint64_t* words, std::size_t rows, std::size_t features, std::uint64_t* out);
+// words[rows][word_count(features)] -> out[features][stride], of which the first word_count(rows) words are written
+void transpose(const std::uint64_t* words, std::size_t rows, std::size_t features, std::uint64_t* out,
+               std::size_t stride);
 
 // Thermometer code: bit r * levels + l of a row says raw[r] > thresholds[r][l].
 template <class Raw>
