@@ -4,15 +4,7 @@ import torch
 
 import hardwire as hw
 from hardwire.data import Dataset, Split
-
-METHODS = {  # the paper's six: name -> arguments
-    "soft-mix": {"method": "soft-mix"},
-    "soft-gumbel": {"method": "soft-gumbel"},
-    "hard-st": {"method": "hard-st"},
-    "gumbel-st": {"method": "gumbel-st"},
-    "hard-st+cage": {"method": "hard-st", "cage": True},
-    "gumbel-st+cage": {"method": "gumbel-st", "cage": True},
-}
+from hardwire.study.description import METHODS
 
 
 def digits(binary=True) -> Dataset:

@@ -144,7 +144,7 @@ void Stack::rows_forward(const Choice& choice, const Samples& samples, const Hea
                          Scratch& scratch, float* out) const {
   const std::int64_t begin = tile * kWordSamples * kRowWords;
   const std::int64_t count = std::min<std::int64_t>(kWordSamples * kRowWords, samples.batch - begin);
-  const std::int64_t columns = head.classes ? head.classes : outputs();
+  const std::int64_t columns = this->columns(head);
   std::uint64_t* in = scratch.input.get<std::uint64_t>(inputs_ * kRowWords);
   transpose(samples.words + begin * word_count(inputs_), count, inputs_, in, kRowWords);
   std::uint64_t* row = scratch.ping.get<std::uint64_t>(widest_ * kRowWords);
@@ -262,7 +262,7 @@ void Stack::floats_backward(const Choice& choice, const Samples& samples, const 
 void Stack::forward(const Choice& choice, const Samples& samples, const Head& head, int threads, float* out) const {
   std::lock_guard<std::mutex> lock(busy_);
   reserve_scratch(threads);
-  const std::int64_t columns = head.classes ? head.classes : outputs();
+  const std::int64_t columns = this->columns(head);
   if (packed(choice, samples)) {
     parallel_for(threads, tile_count(samples.batch, kWordSamples * kRowWords), [&](std::int64_t tile, int worker) {
       rows_forward(choice, samples, head, tile, scratch(worker), out);
@@ -292,7 +292,7 @@ void Stack::backward(const Choice& choice, const Samples& samples, const Head& h
     row_of.resize(outputs());
     for (std::int64_t j = 0; j < outputs(); ++j) row_of[j] = static_cast<std::int32_t>(j / (outputs() / head.classes));
   }
-  const Top top = {out_gradient, samples.batch, head.classes ? head.classes : outputs(), head.temperature,
+  const Top top = {out_gradient, samples.batch, columns(head), head.temperature,
                    head.classes ? row_of.data() : nullptr};
   const bool bits = packed(choice, samples);
   const std::int64_t tiles = tile_count(samples.batch, bits ? kWordSamples : kLanes);

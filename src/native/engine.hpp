@@ -48,10 +48,8 @@ class Stack {
   ~Stack();
 
   std::int64_t layers() const { return static_cast<std::int64_t>(layers_.size()); }
-  std::int64_t inputs() const { return inputs_; }
   std::int64_t outputs() const { return layers_.back().view.neurons; }
   std::int64_t neurons(std::int64_t layer) const { return layers_[layer].view.neurons; }
-  std::int64_t total() const { return total_; }
 
   // rule.place holds only the evaluation bit; each layer adds its number.
   SelectionResult select(const std::vector<const float*>& logits, const SelectionRule& rule, bool want_gates,
@@ -75,12 +73,14 @@ class Stack {
     std::int64_t start;  // its first neuron's number among all
     LayerView view;
   };
-  struct Top;
-
-  bool packed(const Choice& choice, const Samples& samples) const { return samples.words && !choice.gates.empty(); }
   struct Chunk {
     std::int64_t layer, begin, end;  // neurons [begin, end) of a layer
   };
+  struct Top;
+
+  // How many numbers a sample has in the end.
+  std::int64_t columns(const Head& head) const { return head.classes ? head.classes : outputs(); }
+  bool packed(const Choice& choice, const Samples& samples) const { return samples.words && !choice.gates.empty(); }
   std::vector<Chunk> selection_chunks() const;
   void rows_forward(const Choice& choice, const Samples& samples, const Head& head, std::int64_t tile,
                     Scratch& scratch, float* out) const;
