@@ -13,7 +13,7 @@ import torch
 from vector_quantize_pytorch import VectorQuantize
 
 import hardwire as hw
-from hardwire.domains import auxiliary_loss
+from hardwire.systems import auxiliary_loss
 
 
 def pair(codes: int, features: int):

@@ -10,11 +10,12 @@ import json
 import numpy as np
 import torch
 
-from hardwire import temperature, tensorfile
+from hardwire import temperature
+from hardwire.bits import Encoder
 from hardwire.errors import HardwireError
+from hardwire.files import tensors as tensorfile
 from hardwire.layers import K
 from hardwire.network import LogicNetwork
-from hardwire.packing import Encoder
 
 KIND = "hardwire-network"
 VERSION = 1

@@ -8,9 +8,9 @@ import torch
 from torch import nn
 
 from hardwire import engine as engines
+from hardwire.bits import Encoder
 from hardwire.errors import HardwireError, whole_number
 from hardwire.layers import GateLayer, GroupSum, Selecting, Selector, check_groups, check_input, selection_mode
-from hardwire.packing import Encoder
 from hardwire.selection import check_logits, first_argmax
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
+from hardwire.bits import unpack, word_count
 from hardwire.circuit import algebra
 from hardwire.circuit.lower import Builder
 from hardwire.circuit.netlist import Circuit, Netlist
 from hardwire.errors import HardwireError
-from hardwire.packing import unpack, word_count
 
 EXHAUSTIVE_INPUTS = 16
 SAT_GATES = 1_000_000  # of both circuits together; 480,000 take some 6 seconds

@@ -8,11 +8,11 @@ import os
 
 import numpy as np
 
+from hardwire.bits import check_words, pack, transpose, unpack, word_count
 from hardwire.circuit.netlist import Circuit, Netlist
 from hardwire.circuit.schedule import Schedule, schedule
 from hardwire.errors import HardwireError
 from hardwire.gates import GATES
-from hardwire.packing import check_words, pack, transpose, unpack, word_count
 
 try:
     from hardwire import _native

@@ -11,10 +11,10 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
+from hardwire.bits import Encoder
 from hardwire.circuit.netlist import Circuit, Netlist
 from hardwire.errors import HardwireError
 from hardwire.files import write_whole
-from hardwire.packing import Encoder
 
 FORMAT, VERSION = "hardwire-circuit", 1
 ARRAYS = {"gate": np.uint8, "first": np.int32, "second": np.int32, "outputs": np.int32}

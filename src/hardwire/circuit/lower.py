@@ -9,10 +9,10 @@ from collections import deque
 
 import numpy as np
 
+from hardwire.bits import Encoder, unpack
 from hardwire.circuit import algebra
 from hardwire.circuit.netlist import Circuit, Netlist
 from hardwire.errors import HardwireError, unknown_name
-from hardwire.packing import Encoder, unpack
 
 FIRST_ADDER = 6  # bits that the first level of an adder tree sums: a three-bit sum of six bits is three 6-input LUTs
 RAW_BITS = {"bits": 1, "bytes": 8, "floats": 32}  # what an exported circuit reads: input bits, or raw values

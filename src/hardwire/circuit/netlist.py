@@ -12,9 +12,9 @@ from os import PathLike
 
 import numpy as np
 
+from hardwire.bits import Encoder
 from hardwire.circuit import algebra
 from hardwire.errors import HardwireError
-from hardwire.packing import Encoder
 
 
 @dataclass(frozen=True, eq=False)

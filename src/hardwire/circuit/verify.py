@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from hardwire.bits import pack, unpack
 from hardwire.circuit.equivalence import VECTORS, Equivalence, circuits_equal, netlists_equal, random_words
 from hardwire.circuit.export.c import c_harness
 from hardwire.circuit.file import load
@@ -20,7 +21,6 @@ from hardwire.circuit.netlist import Circuit, Netlist
 from hardwire.circuit.read_aiger import read_aiger
 from hardwire.circuit.tools import compile_c, run, run_abc, run_yosys
 from hardwire.errors import HardwireError
-from hardwire.packing import pack, unpack
 
 RESTRUCTURED_GATES = 60_000  # beyond this, the solver takes many minutes over what yosys or ABC has restructured
 LOGIC = (".aig", ".aag", ".blif", ".v")

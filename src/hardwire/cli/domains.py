@@ -22,7 +22,7 @@ def run(
     import torch
     from rich.console import Console
 
-    from hardwire.domains.experiments import plan, run_all
+    from hardwire.systems.experiments import plan, run_all
 
     jobs = plan(out, range(seeds), only, iterations)
     torch.set_num_threads(threads)
@@ -40,9 +40,9 @@ def report(
     """Print the gap and the verdict of every row, and write domains.md, domains.png and domains.svg to the folder."""
     from rich.console import Console
 
-    from hardwire.domains.experiments import read_results
-    from hardwire.domains.report import RULE, judge, markdown_table, rich_table, write_figures
     from hardwire.files import write_whole
+    from hardwire.systems.experiments import read_results
+    from hardwire.systems.report import RULE, judge, markdown_table, rich_table, write_figures
 
     verdicts = judge(read_results(folder))
     text = markdown_table(verdicts)

@@ -84,7 +84,7 @@ def accuracies(gap) -> Table:
 
 def layers(net) -> Table:
     """One row a layer: its size, how decided its neurons are, and the gates they chose most."""
-    from hardwire.gap import commitment, gate_usage
+    from hardwire.measure import commitment, gate_usage
 
     table = Table(title="Layers", title_justify="left")
     table.add_column("layer", justify="right")

@@ -11,13 +11,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from hardwire.bits import Bits
+from hardwire.bits import Bits, Encoder, word_count
 from hardwire.data import store
 from hardwire.data.catalog import ENTRIES, Entry, entry_of
 from hardwire.data.dataset import SPLITS, Dataset, Split
 from hardwire.data.npz import load_npz
 from hardwire.errors import HardwireError
-from hardwire.packing import Encoder, word_count
 
 __all__ = ["Dataset", "Split", "fetch", "load", "names"]
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
+from hardwire.bits import Encoder
 from hardwire.data import store
 from hardwire.data.formats import parse_cifar, parse_idx
 from hardwire.data.sources import Archive, DataFile, Folder, Mirror, NpmPackage
 from hardwire.data.store import Collection
 from hardwire.errors import unknown_name
-from hardwire.packing import Encoder
 
 Chunks = Iterator[tuple[np.ndarray, np.ndarray]]  # raw uint8 [rows, raw_features], labels [rows]
 

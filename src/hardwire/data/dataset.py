@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
-from hardwire.bits import Bits
+from hardwire.bits import Bits, Encoder
 from hardwire.errors import HardwireError, unknown_name
-from hardwire.packing import Encoder
 
 SPLITS = ("train", "test")
 

@@ -12,10 +12,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from hardwire.bits import Bits
+from hardwire.bits import Bits, Encoder
 from hardwire.data.dataset import Dataset, Split
 from hardwire.errors import HardwireError
-from hardwire.packing import Encoder
 
 _NEEDED = ("x_train", "y_train", "x_test", "y_test")
 _UNREADABLE = (  # what numpy and zipfile raise on files that are broken, pickled, encrypted or not .npz at all

@@ -13,10 +13,9 @@ import numpy as np
 import torch
 from torch.utils.weak import WeakIdKeyDictionary
 
-from hardwire.bits import Bits
+from hardwire.bits import Bits, word_count
 from hardwire.errors import HardwireError
 from hardwire.gates import THRESHOLD
-from hardwire.packing import word_count
 
 try:
     from hardwire import _native

@@ -13,9 +13,10 @@ import numpy as np
 import torch
 from torch import nn, optim
 
-from hardwire import models, tensorfile
+from hardwire import models
 from hardwire.bits import Bits
 from hardwire.errors import HardwireError
+from hardwire.files import tensors as tensorfile
 from hardwire.network import LogicNetwork
 from hardwire.training.callbacks import Run
 from hardwire.training.history import History

@@ -14,10 +14,10 @@ import torch
 from torch import nn, optim
 from torch.nn import functional as F
 
-from hardwire import gap
+from hardwire import measure as gap
 from hardwire.errors import HardwireError
-from hardwire.gap import check_labels, check_positive
 from hardwire.layers import Selector, selection_mode
+from hardwire.measure import check_labels, check_positive
 from hardwire.network import LogicNetwork
 from hardwire.training.callbacks import Run
 from hardwire.training.checkpoint import Checkpoint, identity_of

@@ -1,10 +1,10 @@
 """The section of a report on choices beyond gates, from a folder of results that `hardwire domains run` made."""
 
-from hardwire.domains import report as domains
-from hardwire.domains.experiments import read_results
 from hardwire.study.analysis.table import table
 from hardwire.study.figures.style import Figure
 from hardwire.study.reporting.content import Section
+from hardwire.systems import report as domains
+from hardwire.systems.experiments import read_results
 
 _WHERE = "the paper's table of domains, which it leaves to be tested"
 _SCALE = "architecture search on digits, experts and codebooks on MNIST"

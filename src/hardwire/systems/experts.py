@@ -1,0 +1,214 @@
+"""Mixtures of experts: a router chooses, row by row, which expert network answers.
+
+Any selection method routes: soft-mix is the classical soft gating, hard-st and gumbel-st choose one expert exactly;
+`scaled=True` is the Switch Transformer's top-1 (the chosen output times its probability, and nothing else runs).
+`SoftMoE` mixes on both sides (Puigcerver et al.). Surprising: a straight-through router learns from all experts'
+answers, so training runs all of them forward, but only the chosen one backward; deployed, only the chosen one runs.
+"""
+
+import copy
+from collections.abc import Sequence
+
+import torch
+from torch import nn
+
+from hardwire.errors import HardwireError, whole_number
+from hardwire.selection import check_logits, first_argmax
+from hardwire.systems.choice import Auxiliary, Choice, chosen_output
+
+
+class MixtureOfExperts(Auxiliary):
+    """Routes each row to experts: [..., features] -> [..., outputs].
+
+    features: of a row, or a router module of your own that gives logits [rows, K]. experts: K modules that take
+    [rows, features] row by row (no BatchNorm) and all give the same shape; random layers such as dropout would draw
+    again for the router's gradient. A node of the choice is a row. method, tau, cage, seed: as in `hw.LogicLayer`.
+    scaled: Switch-style; the router learns through its probability of the chosen expert alone, so tau and CAGE have
+    no part in it. balance: coefficient of the load-balancing loss, which `auxiliary_loss(model)` gives.
+    """
+
+    def __init__(
+        self,
+        features: int | nn.Module,
+        experts: Sequence[nn.Module],
+        method="hard-st",
+        tau=1.0,
+        cage: bool = False,
+        seed: int | None = None,
+        scaled: bool = False,
+        balance: float = 0.0,
+    ):
+        super().__init__()
+        self.choice = Choice(len(experts), method, tau, cage, seed)
+        if scaled and (cage or not self.choice.selector.method.hard):
+            raise HardwireError("scaled (Switch) routing needs hard-st or gumbel-st without CAGE: it has no surrogate")
+        self.experts = nn.ModuleList(experts)
+        own = isinstance(features, nn.Module)
+        self.router = features if own else nn.Linear(whole_number("features", features), len(experts))
+        self.scaled, self.balance = bool(scaled), float(balance)
+
+    def forward(self, x):
+        rows = _rows(x)
+        logits = self.router(rows)
+        surrogate = self.choice.mode == "method" and torch.is_grad_enabled() and not self.scaled
+        if self.choice.picks and not surrogate:
+            index = self.choice(logits, as_index=True)
+            answer = _top_one(self.experts, rows, logits, index, self.scaled)
+        else:
+            weights = self.choice(logits)
+            index, answer = first_argmax(weights.detach()), self._learn(rows, weights)
+        training = self.training and self.choice.mode == "method" and torch.is_grad_enabled()
+        self.auxiliary = self.balance * load_balance(logits, index) if training and self.balance else None
+        return answer.unflatten(0, x.shape[:-1])
+
+    def _learn(self, rows, weights):
+        """The mixture, or the chosen answers with the gradient of the choice attached."""
+        if not self.choice.picks:
+            return _mixture(self.experts, rows, weights)
+        chosen = dispatch(self.experts, rows, first_argmax(weights.detach()))
+        with torch.no_grad():
+            candidates = torch.stack(_all_answers(self.experts, rows))
+        return chosen_output(chosen, weights, candidates)
+
+    def deploy(self, soft: bool = False) -> nn.Module:
+        """The top-1 router with a copy of the experts, in eval mode; soft: the mixture of all, at today's tau."""
+        router, experts = copy.deepcopy(self.router), copy.deepcopy(self.experts)
+        if soft:
+            return SoftRouter(router, experts, self.choice.selector.temperature.tau.item()).eval()
+        return TopOneRouter(router, experts, self.scaled).eval()
+
+
+class TopOneRouter(nn.Module):
+    """A deployed mixture: each row is answered by one expert, and only experts with rows run."""
+
+    def __init__(self, router: nn.Module, experts: nn.ModuleList, scaled: bool = False):
+        super().__init__()
+        self.router, self.experts, self.scaled = router, experts, scaled
+
+    def forward(self, x):
+        rows = _rows(x)
+        logits = check_logits(self.router(rows))
+        index = first_argmax(logits.detach())
+        return _top_one(self.experts, rows, logits, index, self.scaled).unflatten(0, x.shape[:-1])
+
+
+class SoftRouter(nn.Module):
+    """A mixture deployed as it was trained: all experts run, weighted by softmax(logits / tau)."""
+
+    def __init__(self, router: nn.Module, experts: nn.ModuleList, tau: float):
+        super().__init__()
+        self.router, self.experts, self.tau = router, experts, tau
+
+    def forward(self, x):
+        rows = _rows(x)
+        weights = torch.softmax(check_logits(self.router(rows)) / self.tau, dim=-1)
+        return _mixture(self.experts, rows, weights).unflatten(0, x.shape[:-1])
+
+
+class SoftMoE(nn.Module):
+    """Soft MoE: [batch, tokens, features] -> [batch, tokens, outputs].
+
+    Each of K experts has `slots`; a slot reads a softmax mixture of the tokens (dispatch), and each token reads a
+    mixture of the slots' answers (combine). Combining is the choice: a node is a token, its candidates the K * slots
+    answers. With soft-mix at tau 1 this is the published layer; picking methods give each token one slot's answer.
+    """
+
+    def __init__(self, features, experts, slots=1, method="soft-mix", tau=1.0, cage=False, seed=None):
+        super().__init__()
+        self.slots = whole_number("slots", slots)
+        self.choice = Choice(len(experts) * self.slots, method, tau, cage, seed)
+        self.experts = nn.ModuleList(experts)
+        self.router = nn.Linear(whole_number("features", features), self.choice.choices, bias=False)
+
+    def forward(self, x):
+        logits = self.router(_tokens(x))
+        return self.choice(logits) @ _slot_answers(self.experts, x, logits, self.slots)
+
+    def deploy(self, soft: bool = False) -> "DeployedSoftMoE":
+        """Each token takes the answer of its best slot; soft: the mixture of all, at today's tau."""
+        tau = self.choice.selector.temperature.tau.item() if soft else None
+        return DeployedSoftMoE(copy.deepcopy(self.router), copy.deepcopy(self.experts), self.slots, tau).eval()
+
+
+class DeployedSoftMoE(nn.Module):
+    """A Soft MoE in use: tokens combine slots at temperature tau, or take the best one where tau is None."""
+
+    def __init__(self, router: nn.Module, experts: nn.ModuleList, slots: int, tau: float | None):
+        super().__init__()
+        self.router, self.experts, self.slots, self.tau = router, experts, slots, tau
+
+    def forward(self, x):
+        logits = check_logits(self.router(_tokens(x)))
+        answers = _slot_answers(self.experts, x, logits, self.slots)
+        if self.tau is not None:
+            return torch.softmax(logits / self.tau, dim=-1) @ answers
+        index = first_argmax(logits).unsqueeze(-1).expand(-1, -1, answers.shape[-1])
+        return answers.gather(1, index)
+
+
+def load_balance(logits: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+    """The Switch Transformer's loss K * sum_k f_k P_k for logits [rows, K] and choices [rows]: 1 for an even load.
+
+    f_k: the share of rows that chose k; P_k: the mean probability softmax(logits)_k, which learns.
+    """
+    choices = logits.shape[-1]
+    share = torch.bincount(index, minlength=choices) / len(logits)
+    return choices * (share * torch.softmax(logits, dim=-1).mean(0)).sum()
+
+
+def dispatch(experts: Sequence[nn.Module], rows: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+    """Row n of [rows, features] through expert index[n]; an expert without rows does not run."""
+    order = index.argsort(stable=True)
+    counts = torch.bincount(index, minlength=len(experts)).tolist()
+    parts = zip(experts, rows[order].split(counts), strict=True)
+    answers = _check_answers({k: (expert(part), len(part)) for k, (expert, part) in enumerate(parts) if len(part)})
+    return torch.cat(answers)[order.argsort()]
+
+
+def _top_one(experts, rows, logits, index, scaled: bool):
+    answers = dispatch(experts, rows, index)
+    if not scaled:
+        return answers
+    probability = torch.softmax(logits, dim=-1).gather(-1, index.unsqueeze(-1))
+    return answers * probability.view(-1, *[1] * (answers.ndim - 1))
+
+
+def _mixture(experts, rows, weights):
+    columns = zip(weights.T, _all_answers(experts, rows), strict=True)
+    return sum(weight.view(-1, *[1] * (answer.ndim - 1)) * answer for weight, answer in columns)
+
+
+def _all_answers(experts, rows) -> list[torch.Tensor]:
+    return _check_answers({k: (expert(rows), len(rows)) for k, expert in enumerate(experts)})
+
+
+def _check_answers(answers: dict[int, tuple[torch.Tensor, int]]) -> list[torch.Tensor]:
+    """The answers alone, if each has as many rows as it was asked and the shape of the first."""
+    first, shape = next((k, tuple(answer.shape[1:])) for k, (answer, _) in answers.items())
+    for k, (answer, rows) in answers.items():
+        if answer.shape != (rows, *shape):
+            raise HardwireError(
+                f"expert {k} answered {rows} rows with shape {list(answer.shape)}, expert {first} gives "
+                f"{list(shape)} for a row; all experts need the same shape, one answer a row"
+            )
+    return [answer for answer, _ in answers.values()]
+
+
+def _slot_answers(experts, x, logits, slots: int):
+    """[batch, K * slots, outputs]: each expert on its slots, which are mixtures of the tokens."""
+    mixed = torch.softmax(logits, dim=1).transpose(1, 2) @ x
+    parts = [part.flatten(0, 1) for part in mixed.split(slots, dim=1)]
+    answers = {k: (expert(part), len(part)) for k, (expert, part) in enumerate(zip(experts, parts, strict=True))}
+    return torch.cat([a.unflatten(0, (len(x), slots)) for a in _check_answers(answers)], dim=1)
+
+
+def _rows(x: torch.Tensor) -> torch.Tensor:
+    if x.ndim < 2 or x.numel() == 0:
+        raise HardwireError(f"input of shape {list(x.shape)}; a mixture reads [..., features] with at least one row")
+    return x.flatten(0, -2)
+
+
+def _tokens(x: torch.Tensor) -> torch.Tensor:
+    if x.ndim != 3 or x.numel() == 0:
+        raise HardwireError(f"input of shape {list(x.shape)}; a Soft MoE reads [batch, tokens, features], not empty")
+    return x

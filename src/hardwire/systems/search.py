@@ -1,0 +1,204 @@
+"""Architecture search: cells whose edges choose their operation, as in DARTS (soft-mix), SNAS (soft-gumbel with a
+falling temperature) and GDAS (gumbel-st), or by hard-st.
+
+A cell is a small graph: each of its `nodes` adds up what its edges bring from the input and from all nodes before it,
+and the output is the mean of the nodes. Surprising: operations normalise with GroupNorm, not BatchNorm, because running
+statistics gathered from a mixture would be wrong for the chosen operation alone, a second gap on top of the one we
+measure. Weights and logits train together (single level), and the deployed network keeps the trained weights.
+"""
+
+import copy
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import nn
+
+from hardwire.errors import HardwireError, unknown_name, whole_number
+from hardwire.selection import first_argmax
+from hardwire.systems.choice import Choice, chosen_output
+
+_LOGIT_SCALE = 1e-3  # DARTS starts all operations (nearly) equal
+
+
+class Zero(nn.Module):
+    """No connection."""
+
+    def forward(self, x):
+        return torch.zeros_like(x)
+
+
+def _convolution(channels: int, size: int) -> nn.Module:
+    convolution = nn.Conv2d(channels, channels, size, padding=size // 2, bias=False)
+    return nn.Sequential(convolution, nn.GroupNorm(1, channels), nn.ReLU())
+
+
+OPERATIONS: dict[str, Callable[[int], nn.Module]] = {  # name -> channels -> a module that keeps the shape
+    "zero": lambda channels: Zero(),
+    "skip": lambda channels: nn.Identity(),
+    "conv1": lambda channels: _convolution(channels, 1),
+    "conv3": lambda channels: _convolution(channels, 3),
+    "avg3": lambda channels: nn.AvgPool2d(3, stride=1, padding=1),
+    "max3": lambda channels: nn.MaxPool2d(3, stride=1, padding=1),
+}
+
+
+class Cell(nn.Module):
+    """The parameters of a cell: logits [edges, K] and K operations on each edge; the caller gives the weights.
+
+    operations: names out of OPERATIONS, or functions from the number of channels to a module that keeps the shape.
+    """
+
+    def __init__(self, channels: int, nodes: int, operations: Sequence, seed: int):
+        super().__init__()
+        self.nodes = whole_number("nodes", nodes)
+        whole_number("channels", channels)
+        self.names = [_name(operation) for operation in operations]
+        edges = self.nodes * (self.nodes + 1) // 2
+        builders = [OPERATIONS.get(operation, operation) for operation in operations]
+        self.edges = nn.ModuleList(nn.ModuleList(build(channels) for build in builders) for _ in range(edges))
+        start = torch.randn(edges, len(self.names), generator=torch.Generator().manual_seed(seed))
+        self.logits = nn.Parameter(_LOGIT_SCALE * start)
+
+    def forward(self, x, weights, picks: bool):
+        """x [batch, channels, height, width] with weights [edges, K], one-hot where `picks`."""
+        return _run_graph(
+            x, self.nodes, lambda edge, h: _run_edge(self.edges[edge], self.names, h, weights[edge], picks)
+        )
+
+    def architecture(self) -> list[str]:
+        """The deployed operation of each edge."""
+        return [self.names[index] for index in first_argmax(self.logits.detach()).tolist()]
+
+    def deploy(self) -> "FixedCell":
+        chosen = first_argmax(self.logits.detach()).tolist()
+        operations = [copy.deepcopy(edge[index]) for edge, index in zip(self.edges, chosen, strict=True)]
+        return FixedCell(operations, self.nodes).eval()
+
+
+class FixedCell(nn.Module):
+    """A cell with one operation on each edge: what a search leaves."""
+
+    def __init__(self, operations: Sequence[nn.Module], nodes: int):
+        super().__init__()
+        self.edges, self.nodes = nn.ModuleList(operations), nodes
+
+    def forward(self, x):
+        return _run_graph(x, self.nodes, lambda edge, h: self.edges[edge](h))
+
+
+class SearchCell(nn.Module):
+    """One cell that chooses for itself: [batch, channels, height, width] -> the same shape.
+
+    A node of the choice is an edge. method, tau, cage: as in `hw.LogicLayer`. seed: of the first logits and the noise;
+    the operations' weights come from torch's generator.
+    """
+
+    def __init__(
+        self, channels, nodes=2, operations=tuple(OPERATIONS), method="hard-st", tau=1.0, cage=False, seed=None
+    ):
+        super().__init__()
+        self.choice = Choice(len(operations), method, tau, cage, seed)
+        self.cell = Cell(channels, nodes, operations, self.choice.selector.seed)
+
+    def forward(self, x):
+        return self.cell(x, self.choice(self.cell.logits), self.choice.picks)
+
+    def architecture(self) -> list[str]:
+        """The deployed operation of each edge."""
+        return self.cell.architecture()
+
+    def deploy(self) -> FixedCell:
+        """The chosen operations alone, with a copy of their weights."""
+        return self.cell.deploy()
+
+
+class SearchNetwork(nn.Module):
+    """A classifier of images out of search cells: [batch, inputs, height, width] -> class scores [batch, classes].
+
+    A convolution, then `cells` cells with a halving of the image between them, then the mean over the image and a
+    linear layer. One choice serves all cells, so that CAGE's confidence is the network's.
+    """
+
+    def __init__(
+        self,
+        inputs: int,
+        classes: int,
+        channels: int = 16,
+        cells: int = 2,
+        nodes: int = 2,
+        operations: Sequence = tuple(OPERATIONS),
+        method="hard-st",
+        tau=1.0,
+        cage: bool = False,
+        seed: int | None = None,
+    ):
+        super().__init__()
+        self.choice = Choice(len(operations), method, tau, cage, seed)
+        first = self.choice.selector.seed * 1009  # as LogicNetwork spaces the seeds of its layers
+        whole_number("inputs", inputs)
+        whole_number("classes", classes, least=2)
+        self.stem = nn.Sequential(
+            nn.Conv2d(inputs, whole_number("channels", channels), 3, padding=1), nn.GroupNorm(1, channels), nn.ReLU()
+        )
+        self.cells = nn.ModuleList(
+            Cell(channels, nodes, operations, first + index) for index in range(whole_number("cells", cells))
+        )
+        self.halve = nn.AvgPool2d(2, ceil_mode=True)
+        self.head = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, classes))
+
+    def forward(self, x):
+        weights = self.choice(torch.cat([cell.logits for cell in self.cells]))
+        h = self.stem(x)
+        for index, (cell, part) in enumerate(zip(self.cells, weights.chunk(len(self.cells)), strict=True)):
+            h = cell(self.halve(h) if index else h, part, self.choice.picks)
+        return self.head(h)
+
+    def architecture(self) -> list[list[str]]:
+        """The deployed operation of each edge, by cell."""
+        return [cell.architecture() for cell in self.cells]
+
+    def deploy(self) -> nn.Sequential:
+        """The chosen architecture as a plain network, with a copy of the trained weights, in eval mode."""
+        parts = [copy.deepcopy(self.stem)]
+        for index, cell in enumerate(self.cells):
+            parts += [copy.deepcopy(self.halve), cell.deploy()] if index else [cell.deploy()]
+        return nn.Sequential(*parts, copy.deepcopy(self.head)).eval()
+
+
+def _name(operation) -> str:
+    if isinstance(operation, str) and operation not in OPERATIONS:
+        raise unknown_name("operation", operation, (*OPERATIONS, "a function of the number of channels"))
+    return operation if isinstance(operation, str) else getattr(operation, "__name__", type(operation).__name__)
+
+
+def _run_graph(x, nodes: int, run_edge):
+    states, edge = [x], 0
+    for _ in range(nodes):
+        arriving = []
+        for state in states:
+            arriving.append(run_edge(edge, state))
+            edge += 1
+        states.append(sum(arriving))
+    return torch.stack(states[1:]).mean(0)
+
+
+def _run_edge(operations, names, h, weights, picks: bool):
+    """The mixture of the operations, or the picked one; the others then run only if the weights need a gradient."""
+    if not picks:
+        return sum(w * _run(op, name, h) for w, op, name in zip(weights, operations, names, strict=True))
+    index = int(weights.detach().argmax())
+    chosen = _run(operations[index], names[index], h)
+    if not weights.requires_grad:
+        return chosen
+    with torch.no_grad():
+        candidates = torch.stack([chosen if k == index else _run(op, names[k], h) for k, op in enumerate(operations)])
+    return chosen_output(chosen, weights, candidates)
+
+
+def _run(operation, name: str, h):
+    out = operation(h)
+    if out.shape != h.shape:
+        raise HardwireError(
+            f"operation {name} turned {list(h.shape)} into {list(out.shape)}; the operations of an edge keep the shape"
+        )
+    return out

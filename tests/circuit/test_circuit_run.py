@@ -1,0 +1,124 @@
+"""`predict` and `scores` against the oracle: batch sizes, kinds of input, threads, and without the native module."""
+
+import numpy as np
+import pytest
+import torch
+from circuit_oracle import first_largest, oracle_scores, random_bits, random_circuit
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hardwire as hw
+from hardwire.bits import words as packing
+from hardwire.circuit import Circuit, Netlist, evaluate
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**31))
+def test_scores_and_classes_are_those_of_plain_loops(seed):
+    circuit = random_circuit(seed)
+    bits = random_bits(seed, 40, circuit.inputs)
+    expected = oracle_scores(circuit, bits)
+    assert np.array_equal(circuit.scores(bits), expected)
+    assert circuit.predict(bits).tolist() == first_largest(expected)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 63, 64, 65, 127, 128, 129, 511, 512, 513, 700, 2049])
+def test_every_batch_size_gives_the_same_rows(rows):
+    circuit = random_circuit(5, inputs=70, classes=3, group=21, layers=4)
+    bits = random_bits(5, 2049, 70)
+    whole = circuit.scores(bits, threads=1)
+    assert np.array_equal(whole[:100], oracle_scores(circuit, bits[:100]))
+    assert np.array_equal(circuit.scores(bits[:rows]), whole[:rows])
+    assert circuit.predict(bits[:rows]).tolist() == first_largest(whole[:rows])
+
+
+@pytest.mark.skipif(evaluate._native is None, reason="needs the native module")
+@pytest.mark.parametrize("lanes", [8, 16, 32])
+def test_every_width_of_a_tile_gives_the_same(lanes):
+    circuit = random_circuit(6, inputs=33, classes=4, group=40)
+    words = packing.pack(random_bits(6, 5000, 33))
+    scores, classes = np.empty((5000, 4), np.int32), np.empty(5000, np.int64)
+    circuit.program.native.scores(words, scores, lanes, 1)
+    circuit.program.native.predict(words, classes, lanes, 1)
+    assert np.array_equal(scores[:64], oracle_scores(circuit, packing.unpack(words[:64], 33)))
+    assert np.array_equal(scores, circuit.scores(words))
+    assert classes.tolist() == first_largest(scores)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+def test_threads_share_the_images_and_change_nothing(threads):
+    circuit = random_circuit(7, inputs=20, classes=5)
+    bits = random_bits(7, 9001, 20)
+    assert np.array_equal(circuit.scores(bits, threads=threads), circuit.scores(bits, threads=1))
+
+
+def test_packed_plain_and_raw_images_give_the_same():
+    encoder = hw.Encoder.uniform(6, 4, 255)
+    circuit = random_circuit(8, inputs=24, classes=3, encoder=encoder)
+    raw = np.random.default_rng(0).integers(0, 256, (300, 6), np.uint8)
+    words = encoder.encode(raw)
+    bits = packing.unpack(words, 24)
+    expected = circuit.scores(bits)
+    kinds = [words, bits.astype(bool), bits.astype(np.float32), bits.tolist(), torch.from_numpy(bits)]
+    kinds.append(hw.Bits.from_numpy(words, 24))
+    for images in kinds:
+        assert np.array_equal(circuit.scores(images), expected)
+    assert np.array_equal(circuit.scores(raw, raw=True), expected)
+    assert np.array_equal(circuit.scores(raw.astype(np.float64), raw=True), expected)
+
+
+def test_numpy_alone_gives_the_same_as_the_native_engine(monkeypatch):
+    circuit = random_circuit(9, inputs=50, classes=3)
+    bits = random_bits(9, 1000, 50)
+    expected = circuit.scores(bits)
+    monkeypatch.setattr(evaluate, "_native", None)
+    monkeypatch.setattr(evaluate, "NUMPY_TILE", 300)
+    plain = Circuit(circuit.netlist, circuit.classes)
+    assert plain.program.native is None
+    assert np.array_equal(plain.scores(bits), expected)
+    assert plain.predict(bits).tolist() == first_largest(expected)
+
+
+def test_ties_go_to_the_lowest_class():
+    circuit = Circuit(Netlist(2, [0], [0], [0], [2, 2, 0, 1, 0, 1]), classes=3)  # classes 1 and 2 always tie
+    assert circuit.predict([[0, 0], [1, 0], [1, 1]]).tolist() == [0, 1, 1]
+    many = np.tile([[0, 0], [1, 0]], (300, 1))
+    assert circuit.predict(many).tolist() == [0, 1] * 300
+
+
+def test_outputs_that_are_inputs_constants_or_repeated_are_counted():
+    circuit = Circuit(Netlist(2, [15], [0], [0], [0, 0, 2, 1]), classes=1)
+    assert circuit.scores([[1, 0], [1, 1], [0, 0]]).ravel().tolist() == [3, 4, 1]
+
+
+def test_a_class_of_more_outputs_than_a_byte_counts():
+    circuit = Circuit(Netlist(1, [], [], [], [0] * 70_001), classes=1)
+    assert circuit.scores([[1], [0]]).ravel().tolist() == [70_001, 0]
+    assert circuit.scores(np.ones((600, 1)))[599, 0] == 70_001
+
+
+@pytest.mark.parametrize(
+    ("images", "options", "message"),
+    [
+        (np.full((2, 12), 0.5), {}, "never binarised: pass raw=True"),
+        (np.full((2, 12), 255, np.uint8), {}, "never binarised"),
+        (np.full((2, 12), np.nan), {}, "never binarised"),
+        (np.zeros((0, 12)), {}, "at least one row"),
+        (np.zeros(12), {}, "at least one row"),
+        (np.zeros((2, 13)), {}, r"this circuit reads \[images, 12\] of 0 and 1"),
+        (np.full((2, 1), 1 << 12, np.uint64), {}, "padding bits past feature 12 must be zero"),
+        (np.zeros((2, 12)), {"threads": 0}, "threads 0 leaves nobody"),
+        (np.zeros((2, 5)), {"raw": True}, "reads rows of 4 raw values"),
+        (np.full((2, 4), np.nan), {"raw": True}, "finite"),
+        (hw.Bits.pack(torch.zeros(2, 13)), {}, "images have 13 bits but the circuit reads 12"),
+    ],
+)
+def test_images_that_do_not_fit_are_refused(images, options, message):
+    circuit = random_circuit(2, inputs=12, encoder=hw.Encoder.uniform(4, 3, 255))
+    with pytest.raises(hw.HardwireError, match=message):
+        circuit.predict(images, **options)
+
+
+def test_raw_values_need_an_encoder():
+    with pytest.raises(hw.HardwireError, match="no encoder for raw values"):
+        random_circuit(2, inputs=12).predict(np.zeros((1, 12)), raw=True)

@@ -1,0 +1,225 @@
+"""The three accuracies and what surrounds them, against loops over all 16 gates."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from small_runs import METHODS, digits, small_net
+from torch import nn
+
+import hardwire as hw
+from hardwire.engine import MODES
+from hardwire.measure import Gap
+from hardwire.measure import gap as gap_module
+from hardwire.noise import NoiseKey, gumbel
+
+TAUS = (0.05, 0.1, 0.5, 1.0, 2.0)
+
+
+def steps(net, data, count=5, lr=0.1):
+    optimizer = torch.optim.Adam(net.parameters(), lr)
+    for i in range(count):
+        x, y = data.train.batch(torch.arange(i * 64, i * 64 + 64))
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(net(x), y).backward()
+        optimizer.step()
+
+
+def sequential(net, method="soft-mix", tau=1.0):
+    """LogicLayers with the parameters of a LogicNetwork."""
+    layers = [hw.LogicLayer(layer.inputs, layer.neurons, method, tau, seed=i) for i, layer in enumerate(net.layers)]
+    for layer, source in zip(layers, net.layers, strict=True):
+        layer.load_state_dict(source.state_dict(), strict=False)
+    return nn.Sequential(*layers, hw.GroupSum(net.classes))
+
+
+def oracle_node_gaps(net, x):
+    """Plain numpy over samples x nodes x 16 gates, for one LogicNetwork and float64 rows."""
+    method, tau = net.selector.method, net.selector.temperature.tau.item()
+    h, found = np.asarray(x, np.float64), []
+    for index, layer in enumerate(net.layers):
+        z = layer.logits.detach().double().numpy()
+        key = NoiseKey(net.seed, int(net.selector.steps), 0, True)
+        noise = gumbel(key, index, *z.shape, like=torch.empty(0, dtype=torch.float64)).numpy() if method.noisy else 0
+        a, b = h[:, layer.wiring[0].numpy()], h[:, layer.wiring[1].numpy()]
+        g = np.stack([gate.soft(a, b) + 0 * a for gate in hw.GATES], -1)
+        soft, star = _softmax((z + noise) / tau), z.argmax(-1)
+        picked = np.eye(16)[(z + noise).argmax(-1)]
+        weights = {"soft-mix": soft, "soft-gumbel": soft, "hard-st": picked, "gumbel-st": _softmax(z)}[method.name]
+        g_star = np.take_along_axis(g, np.broadcast_to(star[:, None], (*g.shape[:2], 1)), -1)
+        w_star = np.take_along_axis(weights, star[:, None], -1)[:, 0]
+        found.append((np.abs((weights * (g - g_star)).sum(-1)), (1 - w_star) * np.abs(g - g_star).max(-1)))
+        h = ((picked if method.hard else soft) * g).sum(-1)
+    return found
+
+
+def _softmax(z):
+    e = np.exp(z - z.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def test_the_decomposition_adds_up():
+    gap = Gap(method=0.75, argmax=0.5, deploy=0.25, samples=4)
+    assert (gap.selection, gap.computation, gap.total) == (0.25, 0.25, 0.5)
+    data = digits(binary=False)
+    measured = hw.measure_gap(small_net("soft-mix", inputs=64, tau=2.0), data.test)
+    assert math.isclose(measured.selection + measured.computation, measured.total, abs_tol=1e-12)
+    assert measured.samples == len(data.test)
+
+
+@pytest.mark.parametrize("binary", [True, False])
+def test_the_accuracies_are_those_of_the_three_passes_with_ties_to_the_lowest_class(binary):
+    data = digits(binary)
+    net = small_net("soft-mix", inputs=320 if binary else 64)
+    steps(net, data)
+    measured = hw.measure_gap(net, data.test, batch_size=64)
+    for mode in MODES:
+        with torch.no_grad(), hw.selection_mode(net, mode):
+            scores = net(data.test.x).numpy()
+        assert getattr(measured, mode) == float(np.mean(scores.argmax(1) == data.test.y.numpy()))
+
+
+@pytest.mark.parametrize("tau", TAUS)
+def test_hard_st_has_exactly_zero_selection_gap_on_binary_data_at_every_tau(tau):
+    data = digits()
+    net = small_net("hard-st", tau=tau)
+    steps(net, data)
+    passes = []
+    for mode in MODES:
+        with torch.no_grad(), hw.selection_mode(net, mode):
+            passes.append(net(data.test.x))
+    assert torch.equal(passes[0], passes[1]) and torch.equal(passes[1], passes[2])
+    measured = hw.measure_gap(net, data.test)
+    assert measured.selection == 0.0 and measured.computation == 0.0 and measured.total == 0.0
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_measuring_moves_nothing_and_gives_the_same_numbers_again(name):
+    data = digits()
+    net = small_net(name)
+    steps(net, data, count=2)
+    before = {key: value.clone() for key, value in net.state_dict().items()}
+    gradient = net.layers[0].logits.grad.clone()
+    first = hw.measure_gap(net, data.test, batch_size=100)
+    hw.node_gaps(net, data.test.x[:20])
+    hw.loss_bound(net, data.test)
+    assert hw.measure_gap(net, data.test, batch_size=100) == first
+    assert net.training and all(torch.equal(before[key], value) for key, value in net.state_dict().items())
+    assert torch.equal(net.layers[0].logits.grad, gradient)
+
+
+def test_any_model_of_choosing_layers_is_measured_and_its_other_modules_stay_untouched():
+    data = digits()
+    net = small_net("soft-mix")
+    norm = nn.BatchNorm1d(10)
+    model = nn.Sequential(sequential(net), norm)
+    model[0][1].eval()
+    mean = norm.running_mean.clone()
+    measured = hw.measure_gap(model, (data.test.x, data.test.y))
+    # fresh BatchNorm in eval mode scales all classes alike, up to its eps
+    assert measured == hw.measure_gap(net, data.test)
+    assert torch.equal(norm.running_mean, mean) and norm.training and not model[0][1].training and model[0][0].training
+
+
+def test_commitment_and_gate_usage_by_hand():
+    net = small_net()
+    with torch.no_grad():
+        net.layers[0].logits.zero_()  # a tie of all 16: commitment 1/16, gate FALSE
+        net.layers[1].logits.zero_()
+        net.layers[1].logits[:25, 6] = 100.0
+    assert hw.commitment(net) == pytest.approx([1 / 16, (1 + 1 / 16) / 2])
+    usage = hw.gate_usage(net)
+    assert usage.shape == (2, 16) and torch.equal(usage.sum(1), torch.ones(2, dtype=torch.float64))
+    assert usage[0, 0] == 1 and usage[1, 0] == 0.5 and usage[1, 6] == 0.5
+    assert hw.commitment(sequential(net)) == hw.commitment(net)
+    assert torch.equal(hw.gate_usage(sequential(net)), usage)
+
+
+@pytest.mark.parametrize("tau", [0.1, 2.0])
+@pytest.mark.parametrize("method", ["soft-mix", "soft-gumbel", "hard-st", "gumbel-st"])
+def test_node_gaps_agree_with_a_loop_over_16_gates_and_keep_their_bound(method, tau, monkeypatch):
+    x = digits(binary=False).test.x[:30]
+    net = small_net(method, inputs=64, tau=tau)
+    monkeypatch.setattr(gap_module, "_CHUNK", 7 * 60)  # chunks of 7 rows must add up to the same
+    for found, (actual, bound) in zip(hw.node_gaps(net, x), oracle_node_gaps(net, x), strict=True):
+        expected = (actual.mean(), actual.max(), bound.mean(), bound.max())
+        measured = (found.actual_mean, found.actual_max, found.bound_mean, found.bound_max)
+        # the oracle's 1 - w loses digits where w is nearly 1
+        assert measured == pytest.approx(expected, rel=1e-9, abs=1e-14)
+        assert found.violations == 0
+        if method == "hard-st":
+            assert measured == (0, 0, 0, 0)
+
+
+def test_node_gaps_take_few_rows_at_a_time_where_the_input_is_wider_than_the_layers(monkeypatch):
+    rows = []
+    monkeypatch.setattr(gap_module, "_CHUNK", 1000)
+    monkeypatch.setattr(gap_module, "_node_tallies", lambda model, x: rows.append(len(x)) or [])
+    hw.node_gaps(hw.LogicNetwork(500, 2, 10, 1), torch.zeros(5, 500))
+    assert rows == [2, 2, 1]
+
+
+def test_node_gaps_of_layers_in_a_sequential_are_those_of_the_network():
+    net = small_net("soft-mix")
+    x = digits().test.x[:20]
+    for alone, stacked in zip(hw.node_gaps(sequential(net), x), hw.node_gaps(net, x), strict=True):
+        assert alone.actual_mean == pytest.approx(stacked.actual_mean, rel=1e-6)
+        assert alone.bound_max == pytest.approx(stacked.bound_max, rel=1e-6)
+
+
+def test_the_loss_bound_by_hand_and_zero_for_hard_st():
+    data = digits()
+    x, y = data.test.x[:1], data.test.y[:1]
+    net = small_net("soft-mix", tau=0.5)
+    scores = {}
+    for mode in ("method", "deploy"):
+        with torch.no_grad(), hw.selection_mode(net, mode):
+            scores[mode] = net(x)[0].double().numpy()
+    probability = {mode: _softmax(s)[y.item()] for mode, s in scores.items()}
+    uncommitted = 1 - _softmax(net.layers[1].logits.detach().double().numpy() / 0.5).max(-1)
+    slope = 2 * (1 - probability["deploy"])
+    found = hw.loss_bound(net, (x, y))
+    assert found.actual_mean == pytest.approx(abs(math.log(probability["deploy"] / probability["method"])))
+    assert found.holder_mean == pytest.approx(slope * np.abs(scores["method"] - scores["deploy"]).max())
+    group = uncommitted.reshape(10, 5).sum(1).max() / net.group_sum.temperature_for(50)
+    assert found.nodes_mean == pytest.approx(slope * group)
+    exact = hw.loss_bound(small_net("hard-st"), data.test)
+    assert exact.actual_max == exact.holder_mean == exact.nodes_mean == exact.holder_exceeded == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda x, y: (x, y + 1), "labels from 1 to 10 do not fit 10 classes"),
+        (lambda x, y: (x, y - 1), "labels from -1"),
+        (lambda x, y: (x[:0], y[:0]), "empty"),
+        (lambda x, y: (x[:5], y), "5 rows but 450 labels"),
+        (lambda x, y: (x, y.float()), "int64"),
+        (lambda x, y: (x.unpack().numpy(), y), "not ndarray"),
+        (lambda x, y: (x.unpack()[:, :100], y), "reads \\[batch, 320\\]"),
+    ],
+)
+def test_unusable_data_is_refused(change, message):
+    test = digits().test
+    with pytest.raises(hw.HardwireError, match=message):
+        hw.measure_gap(small_net(), change(test.x, test.y))
+
+
+def test_unusable_models_and_batch_sizes_are_refused():
+    test = digits().test
+    with pytest.raises(hw.HardwireError, match="no gap to measure"):
+        hw.measure_gap(nn.Linear(320, 10), test)
+    with pytest.raises(hw.HardwireError, match="no layer of gates"):
+        hw.commitment(nn.Linear(320, 10))
+    with pytest.raises(hw.HardwireError, match="batch_size 0"):
+        hw.measure_gap(small_net(), test, batch_size=0)
+    with pytest.raises(hw.HardwireError, match="empty"):
+        hw.node_gaps(small_net(), test.x[:0])
+    with pytest.raises(hw.HardwireError, match="not of Linear"):
+        hw.loss_bound(nn.Linear(320, 10), test)
+    net = small_net()
+    with torch.no_grad():
+        net.layers[1].logits[0, 0] = float("nan")
+    with pytest.raises(hw.HardwireError, match="NaN"):
+        hw.measure_gap(net, test)

@@ -1,0 +1,256 @@
+"""Model files: what goes in comes out, in any process, and nothing else ever comes out."""
+
+import copy
+import errno
+import json
+import os
+import pickle
+import subprocess
+import sys
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from small_runs import METHODS, digits, same_state, small_net, with_support
+from torch import nn
+
+import hardwire as hw
+from hardwire import models
+from hardwire.engine import MODES
+from hardwire.files import tensors as tensorfile
+from hardwire.temperature import TEMPERATURES, Cosine, Linear, Temperature, from_config
+
+
+def saved(tmp_path, **arguments):
+    path = tmp_path / "net.safetensors"
+    net = small_net(**arguments)
+    hw.save(net, path)
+    return net, path
+
+
+def rewritten(path, change):
+    """The file again with its tensors and config changed, and a digest that fits."""
+    tensors, fields = tensorfile.read(path, models.KIND, models.VERSION)
+    config = json.loads(fields["config"])
+    change(tensors, config)
+    tensorfile.write(path, models.KIND, models.VERSION, tensors, {"config": json.dumps(config)})
+    return path
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_loaded_network_has_the_same_state_form_and_answers(name, tmp_path):
+    data = digits()
+    net = small_net(name, encoder=data.encoder, group_temperature=2.5)
+    hw.fit(net, data, iterations=3, batch_size=20)
+    path = tmp_path / "net.safetensors"
+    hw.save(net, path)
+    loaded = hw.load(path)
+    assert not loaded.training and same_state(net, loaded)
+    assert models.config_of(loaded) == models.config_of(net)
+    assert (loaded.encoder.thresholds == net.encoder.thresholds).all()
+    for mode in MODES:  # the method's own pass too: noise and temperature are in the file
+        with torch.no_grad(), hw.selection_mode(net, mode), hw.selection_mode(loaded, mode):
+            assert torch.equal(loaded(data.test.x), net(data.test.x))
+
+
+@pytest.mark.parametrize("tau", [0.05, Linear(2.0, 0.1, 50), Cosine(1.5, 0.25, 7)])
+def test_every_temperature_is_saved_with_its_arguments_and_state(tau, tmp_path):
+    net = small_net("soft-mix", tau=tau)
+    hw.fit(net, digits(), iterations=3, batch_size=20)
+    hw.save(net, tmp_path / "net")
+    loaded = hw.load(tmp_path / "net")
+    assert same_state(net, loaded)
+    assert repr(loaded.selector.temperature) == repr(net.selector.temperature)
+
+
+def test_temperatures_come_back_from_their_config_and_bad_configs_are_refused():
+    for temperature in (hw.CAGE(2.0, 0.25, 0.9, 7), Linear(2, 1, 5)):
+        assert from_config(temperature.config()).config() == temperature.config()
+    assert {from_config({"name": "constant", "tau": 0.5}).config()["name"]} <= set(TEMPERATURES)
+    for config in ({"name": "warm"}, {}, {"name": "constant"}, {"name": "constant", "tau": "hot"}):
+        with pytest.raises(hw.HardwireError, match="temperature"):
+            from_config(config)
+
+    class Own(Temperature):
+        pass
+
+    with pytest.raises(hw.HardwireError, match="Own is not a temperature that files know"):
+        Own(1.0).config()
+
+
+def test_a_network_in_double_precision_comes_back_in_double_precision(tmp_path):
+    net = small_net().double()
+    hw.save(net, tmp_path / "net")
+    assert hw.load(tmp_path / "net").layers[0].logits.dtype == torch.float64
+    assert same_state(hw.load(tmp_path / "net"), net)
+
+
+def test_another_process_gives_identical_answers(tmp_path):
+    data = digits()
+    net, path = saved(tmp_path, method="gumbel-st", encoder=data.encoder)
+    script = """
+import sys, torch, hardwire as hw
+from small_runs import digits
+from safetensors.torch import save_file
+net, x = hw.load(sys.argv[1]), digits().test.x
+with torch.no_grad():
+    save_file({"deployed": net(x).contiguous(), "noisy": net.train()(x).contiguous()}, sys.argv[2])
+"""
+    answers = tmp_path / "answers"
+    subprocess.run(
+        [sys.executable, "-c", script, path, answers],
+        check=True,
+        env=with_support(),
+        timeout=120,
+    )
+    answers = load_file(answers)
+    with torch.no_grad():
+        assert torch.equal(answers["noisy"], net.train()(data.test.x))
+        assert torch.equal(answers["deployed"], net.eval()(data.test.x))
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda net: pickle.loads(pickle.dumps(net))])
+@pytest.mark.parametrize("name", METHODS)
+def test_copies_train_on_exactly_like_the_original(name, copied):
+    data = digits()
+    net = small_net(name)
+    hw.fit(net, data, iterations=2, batch_size=30)
+    twin = copied(net)
+    for each in (net, twin):
+        hw.fit(each, data, iterations=2, batch_size=30, seed=1)
+    assert same_state(net, twin)
+
+
+def test_a_cut_file_is_one_clear_error_wherever_it_was_cut(tmp_path):
+    _, path = saved(tmp_path)
+    whole = path.read_bytes()
+    for length in [0, 1, 7, 8, 9, 100, len(whole) // 2, len(whole) - 1]:
+        path.write_bytes(whole[:length])
+        with pytest.raises(hw.HardwireError, match=r"net\.safetensors"):
+            hw.load(path)
+
+
+def test_a_flipped_bit_is_noticed_wherever_it_is(tmp_path):
+    _, path = saved(tmp_path)
+    whole = path.read_bytes()
+    for place in range(0, len(whole), len(whole) // 60):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with pytest.raises(hw.HardwireError, match=r"net\.safetensors"):
+            hw.load(path)
+
+
+def test_other_kinds_of_files_are_refused_by_what_they_are(tmp_path):
+    text, foreign, checkpoint = tmp_path / "a.txt", tmp_path / "b", tmp_path / "c"
+    text.write_text("not a network at all, but long enough to be one\n" * 50)
+    save_file({"x": torch.zeros(3)}, foreign)
+    hw.fit(small_net(), digits(), iterations=1, batch_size=10, checkpoint=checkpoint)
+    for path, message in [
+        (text, "not a hardwire-network file"),
+        (foreign, "another program"),
+        (checkpoint, "is a hardwire-checkpoint, not a hardwire-network"),
+        (tmp_path / "missing", "no file"),
+        (tmp_path, "cannot read|not a hardwire-network"),
+    ]:
+        with pytest.raises(hw.HardwireError, match=message):
+            hw.load(path)
+
+
+def test_a_newer_version_says_to_upgrade(tmp_path):
+    path = tmp_path / "net"
+    tensorfile.write(path, models.KIND, models.VERSION + 1, {}, {})
+    with pytest.raises(hw.HardwireError, match="upgrade hardwire"):
+        hw.load(path)
+    tensorfile.write(path, models.KIND, "one", {}, {})
+    with pytest.raises(hw.HardwireError, match="version"):
+        hw.load(path)
+
+
+def _set(name, value):
+    return lambda tensors, config: tensors.__setitem__(name, value)
+
+
+def _configure(**changes):
+    return lambda tensors, config: config.update(changes)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda tensors, config: tensors.pop("layers.1.logits"), "layers.1.logits is missing"),
+        (lambda tensors, config: tensors.pop("selector.steps"), "selector.steps is missing"),
+        (_set("extra", torch.zeros(1)), "no such network has: extra"),
+        (_set("layers.0.logits", torch.zeros(60, 15)), "instead of torch.float32 .60, 16"),
+        (_set("layers.0.logits", torch.zeros(60, 16).double()), "float64"),
+        (_set("layers.0.logits", torch.full((60, 16), torch.nan)), "NaN"),
+        (_set("layers.0.wiring", torch.full((2, 60), 320, dtype=torch.int32)), "0 to 319"),
+        (_set("layers.1.wiring", torch.full((2, 50), -1, dtype=torch.int32)), "0 to 59"),
+        (_set("selector.temperature.tau", torch.tensor(0.0)), "tau must be above 0"),
+        (_set("selector.temperature.tau", torch.tensor(torch.nan)), "finite"),
+        (_set("selector.steps", torch.tensor(-1)), "selector.steps"),
+        (_set("encoder.thresholds", torch.zeros(3, 3)), "9 bits"),
+        (_set("encoder.thresholds", torch.full((64, 5), torch.inf)), "finite"),
+        (_set("encoder.thresholds", torch.zeros(64, 5).double()), "float64"),
+        (_configure(widths=[10**12, 50]), "layers.0.logits"),
+        (_configure(widths=[]), "widths"),
+        (_configure(widths=[60, -50]), "widths"),
+        (_configure(inputs=True), "inputs"),
+        (_configure(inputs=10), "0 to 9"),
+        (_configure(classes=7), "7 equal classes"),
+        (_configure(method="softest"), "unknown method"),
+        (_configure(temperature={"name": "constant", "tau": -1}), "tau -1"),
+        (_configure(temperature={"name": []}), "unknown temperature"),
+        (_configure(temperature={"name": "linear", "start": 1, "end": 1, "steps": float("nan")}), "steps nan"),
+        (_configure(dtype="complex64"), "dtype"),
+        (_configure(seed=-1), "seed -1"),
+        (_configure(group_temperature=-1.0), "group temperature"),
+        (_configure(group_temperature=10**400), "group temperature"),
+        (_configure(surprise=1), "exactly the entries"),
+    ],
+)
+def test_a_file_that_lies_is_refused(change, message, tmp_path):
+    _, path = saved(tmp_path)
+    with pytest.raises(hw.HardwireError, match=message):
+        hw.load(rewritten(path, change))
+
+
+@pytest.mark.parametrize("text", ["{", "[" * 100_000])
+def test_a_config_that_is_not_json_is_refused(text, tmp_path):
+    path = tmp_path / "net"
+    tensorfile.write(path, models.KIND, models.VERSION, {}, {"config": text})
+    with pytest.raises(hw.HardwireError, match="not JSON"):
+        hw.load(path)
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(call, tmp_path, monkeypatch):
+    net, path = saved(tmp_path)
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, call, full)
+    with pytest.raises(hw.HardwireError, match="No space left"):
+        hw.save(small_net("soft-mix"), path)
+    assert os.listdir(tmp_path) == [path.name]
+    assert same_state(hw.load(path), net)
+
+
+def test_a_path_that_cannot_be_written_is_one_error(tmp_path):
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "file" / "net", tmp_path / "missing" / "net", tmp_path):
+        with pytest.raises(hw.HardwireError, match="cannot write"):
+            hw.save(small_net(), path)
+    with pytest.raises(hw.HardwireError, match="name a file"):
+        hw.save(small_net(), "")
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_what_cannot_be_saved_is_refused_before_a_file_is_made(tmp_path):
+    with pytest.raises(hw.HardwireError, match="takes a LogicNetwork, not Linear"):
+        hw.save(nn.Linear(2, 2), tmp_path / "net")
+    net = small_net()
+    with torch.no_grad():
+        net.layers[0].logits[0, 0] = torch.inf
+    with pytest.raises(hw.HardwireError, match=r"layers\.0\.logits"):
+        hw.save(net, tmp_path / "net")
+    assert os.listdir(tmp_path) == []
