@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 from hardwire.bits import Bits
 from hardwire.engine import MODES
-from hardwire.errors import HardwireError
+from hardwire.errors import HardwireError, whole_number
 from hardwire.gates import COEFFICIENTS
 from hardwire.layers import GateLayer, K, Selecting, Selector, selection_mode
 from hardwire.network import LogicNetwork
@@ -100,7 +100,7 @@ def measure_gap(model: nn.Module, data, batch_size: int = 1000, loss=None) -> Ga
     mean; y is then its target, of any shape, and the three numbers are losses.
     """
     x, y = _rows_and_labels(data) if loss is None else _rows_and_targets(data)
-    check_positive("batch_size", batch_size)
+    whole_number("batch_size", batch_size)
     if not any(isinstance(module, Selecting) for module in model.modules()):
         raise HardwireError(f"{type(model).__name__} holds no module that chooses, so it has no gap to measure")
     sums = {}
@@ -162,7 +162,7 @@ def loss_bound(net: LogicNetwork, data, batch_size: int = 1000) -> LossGap:
     if not isinstance(net, LogicNetwork):
         raise HardwireError(f"the loss bound is that of a LogicNetwork, not of {type(net).__name__}")
     x, y = _rows_and_labels(data)
-    check_positive("batch_size", batch_size)
+    whole_number("batch_size", batch_size)
     uncommitted = _uncommitted_classes(net)
     with evaluating(net):
         passes = []
@@ -183,13 +183,6 @@ def loss_bound(net: LogicNetwork, data, batch_size: int = 1000) -> LossGap:
         nodes_exceeded=(actual > nodes + 1e-9).double().mean().item(),
         samples=len(y),
     )
-
-
-def check_positive(name: str, value: int) -> int:
-    """A whole number of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise HardwireError(f"{name} {value!r} must be a whole number of at least 1")
-    return value
 
 
 def _rows_and_labels(data):
