@@ -10,7 +10,7 @@ from hardwire.selection import METHODS
 
 @pytest.mark.parametrize("value", [True, 0, -1, 2.0, "2", None, float("nan")])
 def test_only_whole_numbers_of_at_least_one_pass_and_the_error_says_so(value):
-    with pytest.raises(HardwireError, match="^rows .* is not a whole number of at least 1$"):
+    with pytest.raises(HardwireError, match=r"^rows .* is not a whole number of at least 1$"):
         whole_number("rows", value)
 
 
