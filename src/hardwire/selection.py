@@ -33,6 +33,12 @@ METHODS = {
     )
 }
 
+SIX = {  # the paper's six ways to train, in its order: name -> arguments of LogicNetwork
+    **{name: {"method": name, "cage": False} for name in METHODS},
+    "hard-st+cage": {"method": "hard-st", "cage": True},
+    "gumbel-st+cage": {"method": "gumbel-st", "cage": True},
+}
+
 
 def get_method(name: "str | Method") -> Method:
     """The method of this name; an unknown name raises an error that lists the four."""

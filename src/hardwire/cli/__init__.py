@@ -1,4 +1,4 @@
-"""The command line: `hardwire demo`, `train`, `gap`, `gates`, `circuit`, `bench`, `data`, `study`, `domains`, `info`.
+"""The command line: `hardwire demo`, `train`, `gap`, `gates`, `circuit`, `bench`, `data`, `study`, `info`.
 
 Each command is one short module, registered here in one line. Surprising: none of them imports torch before it runs, so
 that help is instant; and `--debug` is taken out of the arguments before typer sees them, so that it works anywhere.
@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from hardwire.cli import bench, circuit, data, demo, domains, gap, gates, info, study, train
+from hardwire.cli import bench, circuit, data, demo, gap, gates, info, study, train
 from hardwire.errors import HardwireError
 
 app = typer.Typer(
@@ -29,7 +29,6 @@ app.add_typer(circuit.app, name="circuit")
 app.command()(bench.bench)
 app.add_typer(data.app, name="data")
 app.add_typer(study.app, name="study")
-app.add_typer(domains.app, name="domains")
 app.command()(info.info)
 
 

@@ -1,0 +1,65 @@
+"""A run of the kind `network`: build, train with a checkpoint, and measure what the theory speaks about.
+
+Surprising: a run that is limited by time counts the time of all its attempts, since its checkpoint holds it.
+"""
+
+import functools
+
+import numpy as np
+
+import hardwire as hw
+from hardwire.data.dataset import SPLITS
+from hardwire.paper.networks import arguments, stream
+from hardwire.paper.telling import Teller, plain
+from hardwire.paper.theory.trained import measure_initial, measure_trained
+from hardwire.study.config import Config
+from hardwire.study.kinds import Job, Outcome
+
+
+def run(job: Job) -> Outcome:
+    """Does a run, or what its checkpoint leaves of it."""
+    config = job.config
+    data = load_data(config.text("dataset"))
+    net = build(config, data.inputs, data.classes)
+    measurements = measure_initial(net, data)
+    history = hw.fit(
+        net,
+        data,
+        config.whole("iterations"),
+        config.whole("batch_size"),
+        config.number("learning_rate"),
+        config.whole("evaluate_every"),
+        seed=stream(config),
+        checkpoint=job.checkpoint,
+        callbacks=[Teller(job)],
+        progress=False,
+    )
+    if job.keep:
+        hw.save(net, job.keep, dataset=config.text("dataset"))
+    records = [plain(record) for record in history.records]
+    return Outcome(records, measurements | measure_trained(net, data), history.final.seconds)
+
+
+def build(config: Config, inputs: int, classes: int) -> hw.LogicNetwork:
+    return hw.LogicNetwork(
+        inputs, classes, config.whole("width"), config.whole("depth"), seed=stream(config), **arguments(config)
+    )
+
+
+@functools.lru_cache(maxsize=2)
+def load_data(name: str) -> hw.data.Dataset:
+    """A dataset; the latest two stay in memory, since neighbours in a grid share them."""
+    return hw.data.load(name)
+
+
+def pixel_counts(name: str) -> list[list[float]]:
+    """[value, how often it occurs] of the raw values of both splits, scaled to [0, 1]; empty where they are unknown."""
+    from hardwire.data.catalog import ENTRIES
+
+    if name not in ENTRIES:
+        return []
+    raw = np.concatenate([load_data(name).raw(split) for split in SPLITS])
+    values, counts = np.unique(raw, return_counts=True)
+    return [
+        [value / ENTRIES[name].maximum, count] for value, count in zip(values.tolist(), counts.tolist(), strict=True)
+    ]
