@@ -13,6 +13,7 @@ _ROUNDS = 10
 _MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 _KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
 _LOW = 0xFFFFFFFF
+_WIRES = 1 << 30  # bit 30 of a place: the wires of a level, not its gates
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,12 @@ def gumbel(key: NoiseKey, layer: int, nodes: int, choices: int, like: torch.Tens
     # 23 bits, so that a float32 uniform is never 0 or 1 and the noise always finite
     uniform = ((word >> 9).to(torch.float32) + 0.5) * 2.0**-23
     return -torch.log(-torch.log(uniform)).to(like.dtype)
+
+
+def wire_gumbel(key: NoiseKey, layer: int, logits: torch.Tensor) -> torch.Tensor:
+    """Standard Gumbel noise for the wires of a level, [2, rows, K]: a place of its own, apart from the gates' noise."""
+    sides, rows, choices = logits.shape
+    return gumbel(key, layer + _WIRES, sides * rows, choices, like=logits).view(logits.shape)
 
 
 def gumbel_like(x: torch.Tensor, generator: torch.Generator | None = None) -> torch.Tensor:
