@@ -26,6 +26,11 @@ class NoiseKey:
     evaluation: bool = False
 
 
+def place_of(key: NoiseKey, layer: int) -> int:
+    """The word of the counter that says where noise is added: the level, and bit 31 for evaluations."""
+    return layer | key.evaluation << 31
+
+
 def philox(counter: tuple, key: tuple[int, int]) -> tuple:
     """Four 32-bit words for each counter of four 32-bit words; all are int64 tensors (or ints) below 2**32."""
     c0, c1, c2, c3 = counter
@@ -53,7 +58,7 @@ def gumbel(key: NoiseKey, layer: int, nodes: int, choices: int, like: torch.Tens
     blocks = (choices + 3) // 4  # a counter yields four words, one for each of four choices
     neuron = torch.arange(nodes, device=like.device).unsqueeze(1)
     block = torch.arange(blocks, device=like.device).unsqueeze(0) + ((key.draw << 16) & _LOW)
-    place = torch.full((), layer + (key.evaluation << 31), dtype=torch.int64, device=like.device)
+    place = torch.full((), place_of(key, layer), dtype=torch.int64, device=like.device)
     step = torch.as_tensor(key.step, device=like.device) & _LOW
     words = philox((neuron, block, step, place), (key.seed & _LOW, (key.seed >> 32) & _LOW))
     word = torch.stack(torch.broadcast_tensors(*words), dim=-1).flatten(1)[:, :choices]

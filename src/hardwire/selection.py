@@ -43,6 +43,23 @@ def get_method(name: "str | Method") -> Method:
     return METHODS[name]
 
 
+SIX: dict[str, tuple[str, bool]] = {
+    **{name: (name, False) for name in METHODS},
+    **{f"{name}+cage": (name, True) for name, method in METHODS.items() if method.hard},
+}
+"""The paper's six: the four methods, and CAGE on the hard two; name -> (method, cage)."""
+
+
+def parse_method(name: "str | Method") -> tuple[Method, bool]:
+    """A method by any of the six names, and whether CAGE was named with it."""
+    if isinstance(name, Method):
+        return name, False
+    if not isinstance(name, str) or name not in SIX:
+        raise unknown_name("method", name, SIX)
+    method, cage = SIX[name]
+    return METHODS[method], cage
+
+
 class _StraightThrough(torch.autograd.Function):
     """Forward: the hard weights. Backward: the gradient goes to the soft weights, unchanged."""
 
