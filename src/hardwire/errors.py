@@ -3,6 +3,8 @@
 It is a ValueError, so library users can catch it as one; the command line prints it without a traceback.
 """
 
+import difflib
+from collections.abc import Iterable
 from numbers import Integral
 
 
@@ -11,12 +13,23 @@ class HardwireError(ValueError):
 
 
 def whole_number(kind: str, value: object, least: int = 1) -> int:
-    """The value as an int; fractions are refused, not rounded."""
-    if not isinstance(value, Integral) or value < least:
+    """The value as an int; fractions are refused, not rounded, and True is not 1."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise HardwireError(f"{kind} {value!r} is not a whole number of at least {least}")
     return int(value)
 
 
-def unknown_name(kind: str, name: object, known) -> HardwireError:
-    """The error for a name that is not in a registry; it lists the names that are."""
-    return HardwireError(f"unknown {kind} {name!r}; choose one of: {', '.join(known)}")
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> HardwireError:
+    """The error for a name that is not in a registry; it suggests the nearest one and lists them all."""
+    known = list(known)
+    nearest = _nearest(name, known) if isinstance(name, str) else None
+    suggestion = f"did you mean {nearest}? " if nearest else ""
+    return HardwireError(f"unknown {kind} {name!r}; {suggestion}choose one of: {', '.join(known)}")
+
+
+def _nearest(name: str, known: list[str]) -> str | None:
+    """The known name that was probably meant: one that is spelled nearly so, or else one that begins so."""
+    by_lower = {other.lower(): other for other in reversed(known)}
+    close = difflib.get_close_matches(name.lower(), by_lower, n=1)
+    close = close or [lower for lower in by_lower if name and lower.startswith(name.lower())]
+    return by_lower[close[-1]] if close else None

@@ -57,8 +57,8 @@ def test_the_paper_preset_has_the_papers_hyperparameters():
     ("before", "after", "message"),
     [
         ("taus", "tau", "unknown key 'tau' in the study; known are: name, datasets, methods, taus"),
-        ('"hard-st"', '"hard-ts"', "unknown method 'hard-ts'; choose one of: soft-mix"),
-        ("datasets.digits", "datasets.digit", "unknown dataset 'digit'; choose one of: digits"),
+        ('"hard-st"', '"hard-ts"', "unknown method 'hard-ts'; did you mean hard-st? choose one of: soft-mix"),
+        ("datasets.digits", "datasets.digit", "unknown dataset 'digit'; did you mean digits? choose one of: digits"),
         ("[0.5, 2.0]", "[]", "taus is empty"),
         ("[0.5, 2.0]", "[0.5, -2.0]", "taus: -2.0 is not a positive number"),
         ("[0.5, 2.0]", "[0.5, 0.5]", "names a value twice"),

@@ -15,9 +15,9 @@ from torch import nn, optim
 from torch.nn import functional as F
 
 from hardwire import measure as gap
-from hardwire.errors import HardwireError
+from hardwire.errors import HardwireError, whole_number
 from hardwire.layers import Selector, selection_mode
-from hardwire.measure import check_labels, check_positive
+from hardwire.measure import check_labels
 from hardwire.network import LogicNetwork
 from hardwire.training.callbacks import Run
 from hardwire.training.checkpoint import Checkpoint, identity_of
@@ -168,14 +168,13 @@ def _record(run: Run, measured: gap.Gap, nodes: list[gap.NodeGap]) -> Record:
 
 
 def _check_numbers(iterations, batch_size, evaluate_every, eval_batch_size, checkpoint_every, seed) -> None:
-    check_positive("iterations", iterations)
-    check_positive("batch_size", batch_size)
-    check_positive("evaluate_every", evaluate_every)
-    check_positive("eval_batch_size", eval_batch_size)
+    whole_number("iterations", iterations)
+    whole_number("batch_size", batch_size)
+    whole_number("evaluate_every", evaluate_every)
+    whole_number("eval_batch_size", eval_batch_size)
     if checkpoint_every is not None:
-        check_positive("checkpoint_every", checkpoint_every)
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise HardwireError(f"seed {seed!r} must be a whole number of at least 0")
+        whole_number("checkpoint_every", checkpoint_every)
+    whole_number("seed", seed, least=0)
 
 
 def _check_data(net: nn.Module, *splits) -> None:

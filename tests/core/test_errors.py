@@ -1,0 +1,44 @@
+"""The two errors that every room shares."""
+
+import numpy as np
+import pytest
+
+import hardwire as hw
+from hardwire.errors import HardwireError, unknown_name, whole_number
+from hardwire.selection import METHODS
+
+
+@pytest.mark.parametrize("value", [True, 0, -1, 2.0, "2", None, float("nan")])
+def test_only_whole_numbers_of_at_least_one_pass_and_the_error_says_so(value):
+    with pytest.raises(HardwireError, match=r"^rows .* is not a whole number of at least 1$"):
+        whole_number("rows", value)
+
+
+def test_a_whole_number_of_numpy_is_one_too_and_comes_back_as_int():
+    assert type(whole_number("rows", np.int32(3))) is int
+    assert whole_number("seed", 0, least=0) == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("hardst", "hard-st"), ("Hard-ST", "hard-st"), ("gumble-st", "gumbel-st"), ("softmix", "soft-mix")],
+)
+def test_a_mistyped_name_is_answered_with_the_nearest_one_and_the_whole_list(given, meant):
+    said = str(unknown_name("method", given, METHODS))
+    assert said == f"unknown method {given!r}; did you mean {meant}? choose one of: {', '.join(METHODS)}"
+
+
+def test_the_beginning_of_a_long_name_is_near_enough():
+    assert "did you mean cifar10-binary?" in str(unknown_name("dataset", "cifar", ["digits", "cifar10-binary"]))
+
+
+@pytest.mark.parametrize("name", ["steam", "", None, 3])
+def test_what_is_like_no_name_gets_the_list_alone(name):
+    assert str(unknown_name("engine", name, ["auto", "native"])) == (
+        f"unknown engine {name!r}; choose one of: auto, native"
+    )
+
+
+def test_a_wrong_method_of_a_network_is_told_the_right_one():
+    with pytest.raises(HardwireError, match=r"did you mean hard-st\?"):
+        hw.LogicNetwork(4, 2, 2, 1, method="hard_st")
