@@ -1,18 +1,19 @@
 """`LogicNetwork`: layers of gates and a group sum, run as one operation.
 
-Flat, as in the paper (equal widths), with a list of widths, or of any layers of ours in a list. The whole forward pass goes
-to the engine at once, so that a fast engine can fuse it; `fuse` does the same for an nn.Sequential of our layers.
-Surprising: one selector serves all layers that have no method of their own, because CAGE's confidence is the network's.
+Flat, as in the paper (equal widths), with a list of widths, or of any layers of ours in a list. The whole forward pass
+goes to the engine at once, so that a fast engine can fuse it; `fuse` does the same for an nn.Sequential of our layers.
+Surprising: one selector serves all layers that have no method of their own, because CAGE's confidence is the
+network's.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
 from hardwire.bits import Encoder
-from hardwire.engine.stack import Input, Stack, frozen_gates
+from hardwire.engine.stack import Head, Input, frozen_gates
 from hardwire.errors import HardwireError, whole_number
 from hardwire.layers import (
     Fused,
@@ -30,7 +31,16 @@ from hardwire.layers import (
 from hardwire.selection import Method, first_argmax
 from hardwire.temperature import Temperature
 
-_SEEDS_PER_NETWORK = 1009  # so many layers fit between two seeds before any two networks share a layer
+SEEDS_PER_NETWORK = 1009  # so many layers fit between two seeds before any two networks share a layer
+
+
+class LayerList(nn.ModuleList):
+    """An nn.ModuleList that knows what it holds."""
+
+    if TYPE_CHECKING:
+
+        def __iter__(self) -> Iterator[GateLayer]: ...
+        def __getitem__(self, index: int) -> GateLayer: ...  # type: ignore[override]
 
 
 class LogicNetwork(Fused):
@@ -75,9 +85,9 @@ class LogicNetwork(Fused):
             widths = _widths(width, depth, widths)
             check_groups(widths[-1], self.classes)
             layers = self._make_layers(widths, layer_options)
-        elif layer_options or not inputs == width == depth == widths == None:  # noqa: E711 (a chain)
+        elif layer_options or any(given is not None for given in (inputs, width, depth, widths)):
             raise HardwireError("give either layers, or inputs and widths (with wiring, start and so on), not both")
-        self.layers = nn.ModuleList(_adopt(_check_layers(layers)))
+        self.layers = LayerList(_adopt(_check_layers(layers)))
         self.inputs = self.layers[0].inputs
         self._finish(encoder)
 
@@ -87,7 +97,7 @@ class LogicNetwork(Fused):
             LogicLayer(
                 inputs,
                 neurons,
-                seed=self.seed * _SEEDS_PER_NETWORK + number,
+                seed=self.seed * SEEDS_PER_NETWORK + number,
                 groups=self.classes if number == last else 1,
                 **options,
             )
@@ -109,16 +119,14 @@ class LogicNetwork(Fused):
             raise HardwireError(f"the encoder makes {encoder.features} bits but the network reads {self.inputs}")
 
     def parts(self) -> list[Part]:
-        """All levels, each with the selector that chooses for it."""
         return parts_of(self.layers, self.selector)
 
-    def stack(self) -> Stack:
-        """The network as plain data: what engines run, measurements look into and circuits are lowered from."""
-        return Stack(tuple(part.level for part in self.parts()), self.group_sum.head(self.widths[-1]))
+    def head(self) -> Head:
+        return self.group_sum.head(self.widths[-1])
 
     def forward(self, x: Input) -> torch.Tensor:
         check_input(x, self.inputs)
-        return self.run(self.parts(), self.group_sum.head(self.widths[-1]), x)
+        return self.run(x)
 
     @property
     def widths(self) -> list[int]:
@@ -151,7 +159,8 @@ class LogicNetwork(Fused):
 
 
 def fuse(model: nn.Module) -> LogicNetwork:
-    """An nn.Sequential of our layers and a GroupSum as one network: the same parameters, choices and noise, one operation.
+    """An nn.Sequential of our layers and a GroupSum as one network: the same parameters, choices and noise, one
+    operation.
 
     The layers stay those of `model`, each with its own selector; train either, and both have learned.
     """
@@ -160,7 +169,7 @@ def fuse(model: nn.Module) -> LogicNetwork:
     children = list(model.children()) if isinstance(model, nn.Sequential) else []
     if len(children) < 2 or not isinstance(children[-1], GroupSum):
         raise HardwireError(
-            f"{type(model).__name__} is no network of ours; give a LogicNetwork, or an nn.Sequential of layers of gates "
+            f"{type(model).__name__} is no network of ours; give a LogicNetwork or an nn.Sequential of layers of gates "
             "with a GroupSum at the end"
         )
     layers, head = _check_layers(children[:-1]), children[-1]
@@ -168,7 +177,7 @@ def fuse(model: nn.Module) -> LogicNetwork:
     Fused.__init__(net, layers[0].engine)
     net.classes, net.group_sum = head.classes, head
     net.selector = Selector(seed=0)  # serves no level: every layer has its own
-    net.layers = nn.ModuleList(layers)
+    net.layers = LayerList(layers)
     net.inputs = net.layers[0].inputs
     net._finish(encoder=None)
     return net.train(model.training)

@@ -6,6 +6,7 @@ can make it again. This file is the definition; the native engine repeats it in 
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -31,7 +32,7 @@ def place_of(key: NoiseKey, layer: int) -> int:
     return layer | key.evaluation << 31
 
 
-def philox(counter: tuple, key: tuple[int, int]) -> tuple:
+def philox(counter: tuple[Any, ...], key: tuple[int, int]) -> tuple[Any, ...]:
     """Four 32-bit words for each counter of four 32-bit words; all are int64 tensors (or ints) below 2**32."""
     c0, c1, c2, c3 = counter
     k0, k1 = key
@@ -43,7 +44,7 @@ def philox(counter: tuple, key: tuple[int, int]) -> tuple:
     return c0, c1, c2, c3
 
 
-def _multiply(word, multiplier: int) -> tuple:
+def _multiply(word: Any, multiplier: int) -> tuple[Any, Any]:
     """The high and low 32 bits of a product of two 32-bit words.
 
     In two parts of 16 bits, because the whole product overflows int64 and torch.compile's C++ then goes wrong.

@@ -1,8 +1,9 @@
 """Which inputs feed which gate: by name in `WIRINGS`, each a function that gives wires, or candidates to choose from.
 
-"random" is the paper's: random, but every input is used equally often (to within one). "learned" offers each input of each
-neuron K candidates, every input equally often. `register_wiring` adds one. Neuron order within a layer is free, so neurons are sorted by their first input: half of an engine's random reads become
-streams. Surprising: the last layer is sorted only inside each class group, or a class would see a slice of the image.
+"random" is the paper's: random, but every input is used equally often (to within one). "learned" offers each input of
+each neuron K candidates, every input equally often. `register_wiring` adds one. Neuron order within a layer is free,
+so neurons are sorted by their first input: half of an engine's random reads become streams. Surprising: the last layer
+is sorted only inside each class group, or a class would see a slice of the image.
 """
 
 import inspect

@@ -156,7 +156,7 @@ class _Run(torch.autograd.Function):
         return out
 
     @staticmethod
-    @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
+    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         x, *logits = ctx.saved_tensors
         call: _Call = ctx.call
@@ -194,9 +194,7 @@ def _rule(rule: Rule) -> Any:
     )
 
 
-def _samples(
-    x: Input, hard: bool, deploy: bool
-) -> tuple[NDArray[np.uint64], None] | tuple[None, NDArray[np.float32]]:
+def _samples(x: Input, hard: bool, deploy: bool) -> tuple[NDArray[np.uint64], None] | tuple[None, NDArray[np.float32]]:
     """(words, None) where the batch travels packed or is packed already, else (None, floats)."""
     if isinstance(x, Bits):
         return np.ascontiguousarray(x.numpy()), None

@@ -30,7 +30,7 @@ def prepare(stack: Stack, before: object) -> None:
 
 
 def select(request: Request, prepared: None, confidence: bool) -> tuple[None, list[Confidence]]:
-    """The confidence of every level's choices, where it is asked for; the choices themselves are made again by `run`."""
+    """The confidence of every level's choices, if asked for; the choices themselves `run` makes again."""
     if not confidence:
         return None, [Confidence() for _ in request.stack.levels]
     found = []
@@ -93,7 +93,11 @@ def gate_weights(logits: torch.Tensor, rule: Rule) -> torch.Tensor:
     """The weights of the 16 gates in this pass, [rows, 16]."""
     if rule.mode != "method":
         return selection.pick(selection.check_logits(logits.detach()))
-    noise = gumbel(rule.noise, rule.place, *logits.shape, like=logits) if rule.noise and rule.method.noisy else None
+    noise = (
+        gumbel(rule.noise, rule.place, len(logits), len(GATES), like=logits)
+        if rule.noise and rule.method.noisy
+        else None
+    )
     return selection.selection_weights(logits, rule.method, rule.tau, noise)
 
 
@@ -101,6 +105,7 @@ def wire_weights(logits: torch.Tensor, rule: Rule) -> torch.Tensor:
     """The weights of the K candidates of each input in this pass, [2, rows, K]."""
     if rule.mode != "method":
         return selection.pick(selection.check_logits(logits.detach()))
+    assert rule.wire_tau is not None
     noise = wire_gumbel(rule.noise, rule.place, logits) if rule.noise and rule.wire_method.noisy else None
     return selection.selection_weights(logits, rule.wire_method, rule.wire_tau, noise)
 
@@ -155,8 +160,8 @@ class _Bilinear(torch.autograd.Function):
 class _Wires(torch.autograd.Function):
     """out[n] = sum_k weights[n, k] * h[candidates[n, k]]: h [inputs, batch], weights and candidates [nodes, K].
 
-    The weights get sum_b d * h[candidate]; the inputs get the gradient of the forward pass, so under one-hot weights only
-    the chosen wire carries one. A candidate at a time: nothing of size nodes * K * batch is ever made.
+    The weights get sum_b d * h[candidate]; the inputs get the gradient of the forward pass, so under one-hot weights
+    only the chosen wire carries one. A candidate at a time: nothing of size nodes * K * batch is ever made.
     """
 
     @staticmethod
@@ -185,7 +190,7 @@ class _Wires(torch.autograd.Function):
 
 
 class _Maximum(torch.autograd.Function):
-    """a OR b, a + b - a*b, whose gradient goes to the larger input alone, the first of equals: as max-pooling's does."""
+    """a OR b, a + b - a*b, whose gradient goes to the larger input (the first of equals), as max-pooling has it."""
 
     @staticmethod
     def forward(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

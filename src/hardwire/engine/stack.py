@@ -1,8 +1,9 @@
-"""What is run, as plain data: a `Stack` of `Level`s, and for each level a `Rule` that says how its logits become choices.
+"""What is run, as plain data: a `Stack` of `Level`s, and for each level a `Rule` that says how its logits become
+choices.
 
-Modules write levels; engines run them, measurements look into them, circuits are lowered from them. So a convolution is a
-level whose neurons share rows of parameters, pooling is a level of one fixed gate, and no reader ever learns the word.
-Surprising: a wire may be `NOTHING`, the constant 0; that is all there is to padding.
+Modules write levels; engines run them, measurements look into them, circuits are lowered from them. So a convolution
+is a level whose neurons share rows of parameters, pooling is a level of one fixed gate, and no reader ever learns the
+word. Surprising: a wire may be `NOTHING`, the constant 0; that is all there is to padding.
 """
 
 from collections.abc import Sequence
@@ -34,9 +35,9 @@ class Level:
     """A row of gates that read `inputs` values and make `neurons`.
 
     wires: int32 [2, neurons], or K candidates for each input [2, neurons, K] with wire_logits [2, rows, K] over them.
-    gate_logits: [rows, 16], or None where all neurons are the one gate number `gate`. rows: int32 [neurons], the row of
-    parameters of each neuron, or None where each has its own. padded: whether a wire may be NOTHING. gradient, of a fixed
-    OR: "formula", or "maximum" as max-pooling has it: all of it to the larger input, the first of equals.
+    gate_logits: [rows, 16], or None where all neurons are the one gate number `gate`. rows: int32 [neurons], the row
+    of parameters of each neuron, or None where each has its own. padded: whether a wire may be NOTHING. gradient, of a
+    fixed OR: "formula", or "maximum" as max-pooling has it: all of it to the larger input, the first of equals.
     """
 
     inputs: int
@@ -154,7 +155,9 @@ class FrozenLevel:
 @torch.no_grad()
 def freeze(stack: Stack) -> list[FrozenLevel]:
     """The deployed circuit: of every choice the largest logit, ties to the lowest index."""
-    return [FrozenLevel(level.inputs, frozen_wires(level).numpy(), frozen_gates(level).numpy()) for level in stack.levels]
+    return [
+        FrozenLevel(level.inputs, frozen_wires(level).numpy(), frozen_gates(level).numpy()) for level in stack.levels
+    ]
 
 
 def frozen_gates(level: Level) -> torch.Tensor:

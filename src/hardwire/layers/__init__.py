@@ -1,4 +1,4 @@
-"""Torch modules that describe themselves as levels of a `Stack`: layers of gates, and the sum that makes class scores."""
+"""Torch modules that describe themselves as levels of a `Stack`: layers of gates, and the sum of class scores."""
 
 from hardwire.layers.base import LAYERS, Fused, GateLayer, Part, check_input, parts_of, register_layer
 from hardwire.layers.group_sum import GroupSum, check_groups, default_group_temperature

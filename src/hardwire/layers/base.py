@@ -1,7 +1,8 @@
 """`GateLayer`: the base of all layers, which are nothing but ways to write levels; and the one way to run them.
 
-A new kind of layer says how it is wired (`levels`), what shape comes out, and how it is made again from a file (`config`);
-engines, measurements and circuits then know it already. `LAYERS` holds the kinds by name, and `register_layer` adds one.
+A new kind of layer says how it is wired (`levels`), what shape comes out, and how it is made again from a file
+(`config`); engines, measurements and circuits then know it already. `LAYERS` holds the kinds by name, and
+`register_layer` adds one.
 """
 
 import functools
@@ -40,10 +41,29 @@ class Fused(Selecting):
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_prepared": None}
 
-    def run(self, parts: Sequence["Part"], head: Head | None, x: Input) -> torch.Tensor:
-        """Levels, each with its selector, and class sums on x [batch, inputs]."""
+    def parts(self) -> list["Part"]:
+        """All levels, each with the selector that chooses for it."""
+        raise NotImplementedError(f"{type(self).__name__} must say its parts")
+
+    def head(self) -> Head | None:
+        """The class sums behind the last level, if there are any."""
+        return None
+
+    def stack(self) -> Stack:
+        """The module as plain data: what engines run, measurements look into and circuits are lowered from."""
+        return Stack(tuple(part.level for part in self.parts()), self.head())
+
+    def engine_name(self, x: Input) -> str:
+        """Which engine takes the next pass on such an x."""
+        request = Request(self.stack(), Passes(self.parts(), self.mode, self.trains).rules(), x)
+        chosen = engines.choose(self.engine, request)
+        return next(name for name, engine in engines.ENGINES.items() if engine is chosen)
+
+    def run(self, x: Input) -> torch.Tensor:
+        """x [batch, inputs] through all levels and the class sums."""
+        parts = self.parts()
         passes = Passes(parts, self.mode, self.trains)
-        stack = Stack(tuple(part.level for part in parts), head)
+        stack = Stack(tuple(part.level for part in parts), self.head())
         request = Request(stack, passes.rules(), x)
         engine = engines.choose(self.engine, request)
         self._prepared = engine.prepare(stack, self._prepared)
@@ -59,8 +79,8 @@ class Fused(Selecting):
 class GateLayer(Fused):
     """Base of layers of gates: [batch, inputs] -> [batch, neurons], both flat.
 
-    kind: its name in files. selector: None in a network whose own serves all its layers. input_shape, output_shape: what a
-    row means, such as (channels, height, width).
+    kind: its name in files. selector: None in a network whose own serves all its layers. input_shape, output_shape:
+    what a row means, such as (channels, height, width).
     """
 
     kind: ClassVar[str]
@@ -98,12 +118,14 @@ class GateLayer(Fused):
                 f"make it with {math.prod(shape)} inputs"
             )
 
+    def parts(self) -> list["Part"]:
+        return parts_of([self])
+
     def forward(self, x: Input) -> torch.Tensor:
         check_input(x, self.inputs)
-        levels = self.levels()
-        if self.selector is None and any(level.parameters() for level in levels):
+        if self.selector is None and any(level.parameters() for level in self.levels()):
             raise HardwireError("this layer belongs to a network, whose selector it uses; call the network")
-        return self.run([Part(level, self.selector) for level in levels], None, x)
+        return self.run(x)
 
     def extra_repr(self) -> str:
         return f"{self.inputs} -> {self.neurons}"

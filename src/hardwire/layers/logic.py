@@ -23,15 +23,16 @@ RESIDUAL_SPREAD = 0.3  # of the N(0, 1) that the other logits start from
 class LogicLayer(GateLayer):
     """A layer of `neurons` two-input gates over `inputs` features: [batch, inputs] -> [batch, neurons].
 
-    method: soft-mix, soft-gumbel, hard-st (the default) or gumbel-st; "+cage" behind the hard two, or cage=True, for CAGE
-    on this layer's own confidence (a `LogicNetwork` uses that of all its layers). tau: a number or a temperature object.
-    wiring: random, or learned from `candidates` for each wire. start: of the logits, "normal" (the paper's N(0, 1)) or
-    "residual", a bonus on the gate that passes its first input through. groups: neurons are sorted by their first input
-    within so many equal groups; the number of classes for a last layer. wires: int32 [2, neurons] or [2, neurons, K], your
-    own instead of a wiring by name. Without a seed, torch's generator gives one.
+    method: soft-mix, soft-gumbel, hard-st (the default) or gumbel-st; "+cage" behind the hard two, or cage=True, for
+    CAGE on this layer's own confidence (a `LogicNetwork` uses that of all its layers). tau: a number or a temperature
+    object. wiring: random, or learned from `candidates` for each wire. start: of the logits, "normal" (the paper's
+    N(0, 1)) or "residual", a bonus on the gate that passes its first input through. groups: neurons are sorted by
+    their first input within so many equal groups; the number of classes for a last layer. wires: int32 [2, neurons] or
+    [2, neurons, K], your own instead of a wiring by name. Without a seed, torch's generator gives one.
     """
 
     kind = "logic"
+    wiring: torch.Tensor
 
     def __init__(
         self,
@@ -59,7 +60,6 @@ class LogicLayer(GateLayer):
         if wires is None:
             wires = make_wiring(wiring, self.inputs, self.neurons, self.seed, groups, self.options)
         self.register_buffer("wiring", check_wires(wires, self.inputs, self.neurons))
-        self.wiring: torch.Tensor
         self.logits = nn.Parameter(start_logits(self.neurons, self.seed, start, self.bonus))
         self.wire_logits: nn.Parameter | None = None
         if self.wiring.ndim == 3:

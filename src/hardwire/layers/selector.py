@@ -1,8 +1,9 @@
 """`Selector`: what turns logits into choices (method, temperatures, noise), and the three passes it can make.
 
-In `train()` a module runs its method's own pass, in `eval()` the deployed one: argmax gates on hard inputs. A third pass
-(argmax gates, soft inputs) exists for measuring the gap; `selection_mode` forces any of the three on a whole model.
-Surprising: looking at the next pass changes nothing; only `Pass.begin` moves counts and temperatures, here and nowhere else.
+In `train()` a module runs its method's own pass, in `eval()` the deployed one: argmax gates on hard inputs. A third
+pass (argmax gates, soft inputs) exists for measuring the gap; `selection_mode` forces any of the three on a whole
+model. Surprising: looking at the next pass changes nothing; only `Pass.begin` moves counts and temperatures, here and
+nowhere else.
 """
 
 import contextlib
@@ -24,10 +25,13 @@ from hardwire.temperature import CAGE, Constant, Temperature
 class Selector(nn.Module):
     """How choices are made: method, temperature, and the count of training steps that numbers the noise.
 
-    method: one of the four, or with "+cage" behind a hard one. choices: among how many each node chooses, for CAGE's 1/K.
-    wire_method: of learned wires, where it is not the gates' own. Wires have temperatures of their own, one for each
-    number of candidates, since their confidence has another scale.
+    method: one of the four, or with "+cage" behind a hard one. choices: among how many each node chooses, for CAGE's
+    1/K. wire_method: of learned wires, where it is not the gates' own. Wires have temperatures of their own, one for
+    each number of candidates, since their confidence has another scale.
     """
+
+    steps: torch.Tensor
+    temperature: Temperature
 
     def __init__(
         self,
@@ -53,7 +57,6 @@ class Selector(nn.Module):
         self.temperature = tau if isinstance(tau, Temperature) else CAGE(choices=choices) if cage else Constant(tau)
         self.wire_temperatures = nn.ModuleDict()
         self.register_buffer("steps", torch.tensor(0, dtype=torch.int64))
-        self.steps: torch.Tensor
         self.draws = 0  # evaluations since the last training step or `selection_mode`; each gets noise of its own
         self.holding = False  # inside `one_step`
         self.held = False  # inside `one_step`, after its first training pass

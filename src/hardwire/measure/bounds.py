@@ -15,7 +15,7 @@ from hardwire.errors import HardwireError, whole_number
 from hardwire.gates import COEFFICIENTS, GATES
 from hardwire.layers import Fused, selection_mode
 from hardwire.layers.base import Passes
-from hardwire.measure.choices import choosers, parts_in, parts_of_chooser
+from hardwire.measure.choices import choosers, parts_in
 from hardwire.measure.gap import evaluating, rows_and_labels, scored
 from hardwire.network import LogicNetwork
 from hardwire.selection import pick
@@ -65,14 +65,14 @@ def node_gaps(model: nn.Module, x: Input) -> list[NodeGap]:
     gumbel-st, whose gap is the expected one. All is computed in float64, where each side is off by at most some
     1e-14; a violation is an excess above 1e-12.
     """
+    if len(x) == 0:
+        raise HardwireError("the batch is empty; give at least one row")
     widest = max(max(part.level.inputs, part.level.neurons) for part in parts_in(model))
     rows = max(1, _CHUNK // widest)
     tallies: list[_Tally] = []
     for start in range(0, len(x), rows):
         chunk = list(_node_tallies(model, x[start : start + rows]))
         tallies = [a.add(b) for a, b in zip(tallies, chunk, strict=True)] if tallies else chunk
-    if not tallies:
-        raise HardwireError("the batch is empty; give at least one row")
     return [tally.result() for tally in tallies]
 
 
@@ -163,7 +163,7 @@ def _node_tallies(model: nn.Module, x: Input) -> Iterator[_Tally]:
 
 def method_rules(chooser: Fused) -> list[tuple[Level, Rule]]:
     """The levels of a network or layer, each with its rule in the first evaluation by the method's own pass."""
-    parts = parts_of_chooser(chooser)
+    parts = chooser.parts()
     passes = Passes(parts, "method", training=False)
     with selection_mode(chooser, "method"):  # begins the draws anew, as every measurement does
         passes.begin()

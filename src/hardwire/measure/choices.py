@@ -8,8 +8,7 @@ from torch import nn
 from hardwire.engine.stack import frozen_gates
 from hardwire.errors import HardwireError, unknown_name
 from hardwire.gates import GATES
-from hardwire.layers import Fused, GateLayer, Part, parts_of
-from hardwire.network import LogicNetwork
+from hardwire.layers import Fused, Part
 
 
 def choosers(model: nn.Module) -> Iterator[Fused]:
@@ -23,18 +22,10 @@ def choosers(model: nn.Module) -> Iterator[Fused]:
 
 def parts_in(model: nn.Module) -> list[Part]:
     """All levels of gates that choose something in a model, each with its selector, in the order they were put in."""
-    parts = [part for chooser in choosers(model) for part in parts_of_chooser(chooser) if part.selector is not None]
+    parts = [part for chooser in choosers(model) for part in chooser.parts() if part.selector is not None]
     if not parts:
         raise HardwireError(f"{type(model).__name__} holds no layer of gates; give a LogicNetwork or LogicLayers")
     return parts
-
-
-def parts_of_chooser(chooser: Fused) -> list[Part]:
-    """The levels of one network or layer."""
-    if isinstance(chooser, LogicNetwork):
-        return chooser.parts()
-    assert isinstance(chooser, GateLayer)
-    return parts_of([chooser])
 
 
 @torch.no_grad()

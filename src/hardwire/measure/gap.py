@@ -1,9 +1,9 @@
 """The gap between what is trained and what is deployed: three accuracies (or losses) of one model on one split.
 
-A^M comes from the method's own pass (noise included), A^soft from argmax choices with soft formulas, A^hard from argmax
-choices with hard inputs; the selection gap is A^M - A^soft, the computation gap A^soft - A^hard. Measuring never moves a
-temperature or a step count. Surprising: measuring twice gives the same numbers even under noise, since its draws are
-keyed by the training step.
+A^M comes from the method's own pass (noise included), A^soft from argmax choices with soft formulas, A^hard from
+argmax choices with hard inputs; the selection gap is A^M - A^soft, the computation gap A^soft - A^hard. Measuring
+never moves a temperature or a step count. Surprising: measuring twice gives the same numbers even under noise, since
+its draws are keyed by the training step.
 """
 
 import contextlib

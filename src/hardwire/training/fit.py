@@ -146,7 +146,7 @@ class _Trainer:
 
 def _record(run: Run, measured: gap.Gap, nodes: list[gap.NodeGap]) -> Record:
     commitment = gap.commitment(run.net)
-    neurons = [layer.neurons for layer in gap.gate_layers(run.net)]
+    neurons = [part.level.row_count for part in gap.parts_in(run.net)]
     taus = [part.temperature.tau.item() for part in run.net.modules() if isinstance(part, Selector)]
     return Record(
         iteration=run.iteration,
@@ -179,7 +179,7 @@ def _check_numbers(iterations, batch_size, evaluate_every, eval_batch_size, chec
 
 def _check_data(net: nn.Module, *splits) -> None:
     """One row of each split through the net: the width fits, and the labels fit the classes that come out."""
-    gap.gate_layers(net)
+    gap.parts_in(net)
     for name, parameter in net.named_parameters():
         if not torch.isfinite(parameter).all():
             raise HardwireError(f"{name} holds NaN or infinity before the first step; start from a fresh network")
