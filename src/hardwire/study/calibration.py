@@ -19,7 +19,7 @@ from hardwire.data.catalog import ENTRIES
 from hardwire.study.description import METHODS, Description, Grid
 from hardwire.study.engines.local import cores
 from hardwire.study.overview import duration
-from hardwire.training.fit import NODE_ROWS
+from hardwire.training.measures import NODE_ROWS
 
 _BUDGET = 0.5  # seconds of timed steps for each method
 _BASE = 400e6  # bytes of a Python with torch, before any data
