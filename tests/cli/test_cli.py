@@ -139,7 +139,7 @@ def test_a_kept_checkpoint_prolongs_a_run():
     run("train", "digits", *TINY, "--checkpoint", "kept", "--out", "short.safetensors")
     longer = ["--iterations", "60", "--checkpoint", "kept", "--out", "long.safetensors", "--history", "long.json"]
     run("train", "digits", *TINY, *longer)
-    assert [record["iteration"] for record in json.loads(Path("long.json").read_text())] == [20, 40, 60]
+    assert [record["iteration"] for record in json.loads(Path("long.json").read_text())["records"]] == [20, 40, 60]
 
 
 def test_an_interrupted_run_says_where_its_checkpoint_is_and_the_same_command_continues(tmp_path):

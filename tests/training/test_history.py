@@ -1,7 +1,6 @@
 """The statistics of a run, against numbers worked out by hand."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -55,8 +54,15 @@ def test_the_range_counts_iterations_not_evaluations():
 
 
 def test_best_is_the_highest_deployed_accuracy_and_the_earliest_of_equals():
-    some = hw.History(record(i, 0.0, deploy=deploy) for i, deploy in enumerate([0.5, 0.9, 0.9, 0.7]))
-    assert some.best.iteration == 1
+    records = [record(i, 0.0, deploy=deploy) for i, deploy in enumerate([0.5, 0.9, float("nan"), 0.9, 0.7])]
+    assert hw.History(records, split="validation").best.iteration == 1
+    assert hw.History(records, split="validation", best_by="-deploy").best.iteration == 0
+
+
+@pytest.mark.parametrize("split", ["test", "train"])
+def test_the_best_is_not_chosen_on_the_test_set_nor_on_what_was_trained_on(split):
+    with pytest.raises(hw.HardwireError, match=f"made on the {split} rows, and the best is not chosen there.*=True"):
+        _ = hw.History([record(1, 0.0)], split=split).best
 
 
 def test_columns_come_by_name():
@@ -72,6 +78,14 @@ def test_json_and_back_is_the_same_history():
     again = hw.History.from_json(history().to_json())
     assert again == history() and again.column("seconds") == history().column("seconds")
     assert len(again) == 10 and next(iter(again)) == history().records[0]
+    chosen = hw.History([Record(3, 0.5, mse=0.1)], split="validation", best_by="-mse")
+    again = hw.History.from_json(chosen.to_json())
+    assert again == chosen and again != hw.History(chosen.records) and again.best_by == "-mse"
+
+
+def test_the_json_of_0_1_0_a_list_of_records_is_a_history_of_the_test_set():
+    rows = [vars(record) for record in history()]
+    assert hw.History.from_json(json.dumps(rows)) == history() and history().split == "test"
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "{", json.dumps([{"iteration": 1}]), "3"])
@@ -81,12 +95,12 @@ def test_other_json_is_refused(text):
 
 
 def test_wall_clock_time_does_not_make_two_histories_differ_but_numbers_do():
-    assert hw.History([record(1, 0.5)]) == hw.History([replace(record(1, 0.5), seconds=9.0)])
+    assert hw.History([record(1, 0.5)]) == hw.History([record(1, 0.5, seconds=9.0)])
     assert hw.History([record(1, 0.5)]) != hw.History([record(1, 0.6)])
 
 
 def test_an_empty_history_says_so():
-    empty = hw.History()
+    empty = hw.History(split="validation")
     for ask in (lambda: empty.final, lambda: empty.best, lambda: empty.peak(), lambda: empty.range()):
         with pytest.raises(hw.HardwireError, match="history is empty"):
             ask()

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 import torch
-from small_runs import METHODS, digits, same_state, small_net, with_support
+from small_runs import SIX, digits, same_state, small_net, with_support
 from torch import nn
 
 import hardwire as hw
@@ -69,7 +69,7 @@ def test_a_batch_of_one_row_works():
 # Records
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", SIX)
 def test_training_is_repeatable_and_the_seed_matters(name):
     data = digits()
     nets = [small_net(name) for _ in range(3)]
@@ -164,14 +164,14 @@ def test_fit_gives_the_network_the_datasets_encoder_and_keeps_its_mode():
 def test_another_split_can_be_evaluated():
     data = digits()
     net = small_net()
-    history = hw.fit(net, data, iterations=2, batch_size=10, eval_split=data.train)
+    history = hw.fit(net, data, iterations=2, batch_size=10, validation=data.train)
     assert history.final.deploy == hw.measure_gap(net, data.train).deploy
 
 
 # Resuming
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", SIX)
 @pytest.mark.parametrize("crash", [3, 8])
 def test_a_resumed_run_equals_an_uninterrupted_one_bit_for_bit(name, crash, tmp_path):
     data = digits()
@@ -242,19 +242,20 @@ hw.fit(small_net("gumbel-st+cage"), digits(), **RUN, checkpoint=sys.argv[1], cal
     assert same_state(resumed, whole)
 
 
-def test_ctrl_c_ends_between_two_steps_with_a_checkpoint_that_resumes(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_sigterm_end_between_two_steps_with_a_checkpoint_that_resumes(number, tmp_path):
     class Press(hw.Callback):
         def on_step(self, run):
             if run.iteration == 7:
-                signal.raise_signal(signal.SIGINT)
+                signal.raise_signal(number)
 
     data = digits()
     whole, resumed = small_net("gumbel-st"), small_net("gumbel-st")
     expected = hw.fit(whole, data, **RUN)
-    handler = signal.getsignal(signal.SIGINT)
+    handler = signal.getsignal(number)
     with pytest.raises(KeyboardInterrupt):
         hw.fit(small_net("gumbel-st"), data, **RUN, checkpoint=tmp_path / "c", callbacks=[Press()])
-    assert signal.getsignal(signal.SIGINT) is handler
+    assert signal.getsignal(number) is handler
     started = []
 
     class Start(hw.Callback):

@@ -5,7 +5,7 @@ kept. `Dataset.raw` reads them again, because a circuit test wants them once and
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,19 +15,29 @@ from hardwire.bits import Bits, Encoder
 from hardwire.errors import HardwireError, unknown_name
 
 SPLITS = ("train", "test")
+Indices = torch.Tensor | np.ndarray | Sequence[int] | slice
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
-    """Rows and their labels.
-
-    x: Bits, or float32 [rows, features] in [0, 1];  y: int64 [rows], not negative.
-    """
+class Rows:
+    """Rows of any kind with a target each, as a loop runs over them: x, Bits or a tensor [rows, ...]; y [rows, ...]."""
 
     x: Bits | torch.Tensor
     y: torch.Tensor
 
-    def __post_init__(self):
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def batch(self, indices: Indices) -> tuple[Bits | torch.Tensor, torch.Tensor]:
+        """The rows at `indices` (a tensor, a list or a slice) as (x, y)."""
+        return self.x[indices], self.y[indices]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Split(Rows):
+    """Rows of a classifier: x: Bits, or float32 [rows, features] in [0, 1];  y: int64 [rows], not negative."""
+
+    def __post_init__(self) -> None:
         _check_labels(self.y)
         if not isinstance(self.x, Bits):
             _check_floats(self.x)
@@ -36,16 +46,9 @@ class Split:
         if 0 in self.x.shape:
             raise HardwireError(f"x of shape {list(self.x.shape)} is empty; give at least one row and one feature")
 
-    def __len__(self) -> int:
-        return len(self.y)
-
     def __repr__(self) -> str:
         kind = "bits" if isinstance(self.x, Bits) else "floats"
         return f"Split({len(self)} rows of {self.x.shape[1]} {kind})"
-
-    def batch(self, indices) -> tuple[Bits | torch.Tensor, torch.Tensor]:
-        """The rows at `indices` (a tensor, a list or a slice) as (x, y)."""
-        return self.x[indices], self.y[indices]
 
 
 @dataclass(frozen=True, eq=False)

@@ -195,7 +195,7 @@ class Group:
     def side(self, method: str, tau: float) -> Cell | None:
         """The cell of the main depth at tau; with CAGE, which does not use tau, any that there is."""
         cells = self.over_taus(method, self.main_depth)
-        return cells.get(tau) or (next(iter(cells.values()), None) if SIX[method]["cage"] else None)
+        return cells.get(tau) or (next(iter(cells.values()), None) if SIX[method][1] else None)
 
     def over_taus(self, method: str, depth: int) -> dict[float, Cell]:
         return {tau: cell for tau in self.taus if (cell := self.get(method, depth, tau))}
@@ -229,7 +229,7 @@ class Group:
     def comparable_over_taus(self, method: str) -> bool:
         """The same for figures over the paper's temperatures; CAGE has none, so two of its streams will do."""
         found = set(self.over_taus(method, self.main_depth))
-        enough = len(found) >= 2 if SIX[method]["cage"] else found >= set(printed.TAUS)
+        enough = len(found) >= 2 if SIX[method][1] else found >= set(printed.TAUS)
         return enough and self.comparable_at(self.main_depth)
 
 

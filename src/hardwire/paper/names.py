@@ -33,6 +33,6 @@ def line_style(method: str) -> dict[str, Any]:
         "color": COLOURS[method],
         "marker": _MARKERS[method],
         "markersize": 4,
-        "linestyle": "--" if SIX[method]["cage"] else "-",
+        "linestyle": "--" if SIX[method][1] else "-",
         "label": method_name(method),
     }

@@ -7,7 +7,7 @@ same run is found again by whoever asks for it, and never taken for one that oth
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 Value = str | int | float | None
 
@@ -18,13 +18,17 @@ class Config:
 
     kind: str
     values: tuple[tuple[str, Value], ...]
+    _by_axis: dict[str, Value] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_axis", dict(self.values))
 
     @classmethod
     def of(cls, kind: str, values: Mapping[str, Value]) -> "Config":
         return cls(kind, tuple(sorted(values.items())))
 
     def __getitem__(self, axis: str) -> Value:
-        return dict(self.values).get(axis)
+        return self._by_axis.get(axis)
 
     def text(self, axis: str) -> str:
         return str(self[axis])
@@ -40,9 +44,9 @@ class Config:
         return float(value)
 
     def to_json(self) -> str:
-        return json.dumps(dict(self.values))
+        return json.dumps(self._by_axis)
 
     def key(self, code: str) -> str:
         """The name of this run in a store."""
-        text = json.dumps({"kind": self.kind, **dict(self.values), "code": code}, sort_keys=True)
+        text = json.dumps({"kind": self.kind, **self._by_axis, "code": code}, sort_keys=True)
         return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()

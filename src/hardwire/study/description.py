@@ -2,7 +2,8 @@
 
 Every key that is an axis of the study's kind holds a value or a list of values, and each combination is one run. An
 axis may also be given as tables, [datasets.mnist] or [methods."hard-st+cage"]: its values are their names, and what
-stands in a table holds for that value only. Surprising: so tables of two axes cross; where both name a key the later one wins.
+stands in a table holds for that value only. Surprising: so tables of two axes cross; where both name a key the later
+one wins.
 """
 
 import itertools

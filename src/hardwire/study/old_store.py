@@ -8,10 +8,14 @@ import re
 import sqlite3
 from typing import Any
 
-_CONFIG = ("dataset", "method", "tau", "depth", "width", "iterations", "learning_rate", "batch_size")
-_CONFIG += ("evaluate_every", "seed")
-_SCALARS = ("iteration", "loss", "method", "argmax", "deploy", "selection", "computation", "total", "tau")
-_SCALARS += ("confidence", "seconds")
+_CONFIG = (
+    *("dataset", "method", "tau", "depth", "width", "iterations"),
+    *("learning_rate", "batch_size", "evaluate_every", "seed"),
+)
+_SCALARS = (
+    *("iteration", "loss", "method", "argmax", "deploy", "selection", "computation", "total"),
+    *("tau", "confidence", "seconds"),
+)
 _LAYERED = ("commitment", "node_actual", "node_bound")
 _REST = ("code", "status", "attempts", "error", "worker", "started", "finished", "seconds")
 

@@ -8,6 +8,7 @@ from hardwire.training.callbacks import Callback, Run
 from hardwire.training.divergence import TrainingDiverged
 from hardwire.training.fit import fit
 from hardwire.training.history import History, Record
+from hardwire.training.measures import GapMeasures
 from hardwire.training.tensorboard import TensorBoard
 
-__all__ = ["Callback", "History", "Record", "Run", "TensorBoard", "TrainingDiverged", "fit"]
+__all__ = ["Callback", "GapMeasures", "History", "Record", "Run", "TensorBoard", "TrainingDiverged", "fit"]

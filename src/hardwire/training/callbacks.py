@@ -6,7 +6,9 @@ as it depends on `run.iteration` alone: then a resumed run does the same.
 
 from dataclasses import dataclass, field
 
+import torch
 from torch import nn, optim
+from torch.optim.lr_scheduler import LRScheduler
 
 from hardwire.training.history import History, Record
 
@@ -16,18 +18,22 @@ class Run:
     """A training run as it stands.
 
     iteration: steps done so far, out of iterations. loss: of the latest step. loss_sum: of the steps since the latest
-    evaluation, loss_steps of them. seconds: time spent so far.
+    evaluation, loss_steps of them. seconds: time spent so far. best: with keep_best, the network's state at the best
+    evaluation.
     """
 
     net: nn.Module
     optimizer: optim.Optimizer
     iterations: int
+    scheduler: LRScheduler | None = None
     iteration: int = 0
     loss: float = float("nan")
     loss_sum: float = 0.0
     loss_steps: int = 0
     seconds: float = 0.0
     history: History = field(default_factory=History)
+    best: dict[str, torch.Tensor] | None = None
+    stop: bool = False  # set by a callback: the run is evaluated as it stands and ends
 
 
 class Callback:

@@ -1,209 +1,198 @@
-"""`fit`: the training loop.
+"""`fit`: the one training loop, for networks of gates and for every other module that chooses.
 
-A step is: gather a batch, forward, cross entropy, backward, optimizer; nothing else that costs time, because a fast
-engine leaves little to hide behind. Surprising: reading the loss as a number each step is deliberate. It costs a
-microsecond on the CPU and stops a diverged run at the step where it happened.
+What differs between them is an argument: the loss, what is measured, the optimizer. Surprising: nothing is chosen on
+the test set. To stop early or to keep the best state, `fit` wants validation rows, and says so.
 """
 
 import contextlib
 import math
+import os
 import sys
-import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import torch
 from torch import nn, optim
 from torch.nn import functional as F
+from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
-from hardwire import measure as gap
+from hardwire.bits import Encoder
 from hardwire.errors import HardwireError, whole_number
-from hardwire.layers import Selector, selection_mode
-from hardwire.measure import check_labels
+from hardwire.layers import Selecting, selection_mode
+from hardwire.measure import check_labels, evaluating
 from hardwire.network import LogicNetwork
-from hardwire.training.callbacks import Run
+from hardwire.training.callbacks import Callback, Run
 from hardwire.training.checkpoint import Checkpoint, identity_of
-from hardwire.training.divergence import diverged, is_finite
-from hardwire.training.history import History, Record
+from hardwire.training.feed import Feed, feed
+from hardwire.training.history import DECIDES, VALIDATION, History
 from hardwire.training.interrupt import InterruptGuard
-from hardwire.training.order import BatchOrder
+from hardwire.training.measures import GapMeasures, Loss, Measures
 from hardwire.training.progress import ProgressLine
-
-NODE_ROWS = 32  # rows of the evaluated split on which node gaps are measured: over thousands of nodes that is plenty
+from hardwire.training.trainer import Trainer, restore_best
 
 
 def fit(
     net: nn.Module,
-    data,
-    iterations: int = 5000,
+    data: Any,
+    iterations: int | None = None,
     batch_size: int = 512,
     lr: float = 0.01,
-    evaluate_every: int = 500,
+    evaluate_every: int | None = None,
     *,
+    epochs: float | None = None,
+    loss: Loss | None = None,
+    measures: Measures | None = None,
     optimizer: optim.Optimizer | None = None,
+    scheduler: LRScheduler | Callable[[optim.Optimizer], LRScheduler] | None = None,
+    accumulate: int = 1,
     seed: int = 0,
-    eval_split=None,
+    validation: Any = None,
+    stop_early: int | None = None,
+    keep_best: bool = False,
+    best_by: str | None = None,
     eval_batch_size: int = 1000,
-    checkpoint=None,
+    checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: int | None = None,
     resume: bool = True,
-    callbacks=(),
+    callbacks: Sequence[Callback] = (),
     progress: bool | None = None,
 ) -> History:
-    """Trains `net` on data.train and measures it every `evaluate_every` iterations and at the end.
+    """Trains `net` and measures it every `evaluate_every` iterations and at the end.
 
-    net: a LogicNetwork, or any module of LogicLayers that gives class scores. data: has .train and .test, as
-    `hw.data.load` gives. optimizer: Adam(lr) if not given. seed: of the order of batches. eval_split: what to measure
-    on, data.test if not given. checkpoint: a file, written at the start, at each evaluation, every `checkpoint_every`
-    iterations and on Ctrl-C; if it exists and belongs to this run, the run goes on from there (resume=False starts
-    over). progress: a live line on stderr; by default if that is a terminal.
+    net: a LogicNetwork, or any module that chooses (with measures of your own, any module). data: a dataset as
+    `hw.data.load` gives; arrays (X, y), or two such pairs, to train and to test on; or a torch DataLoader.
+    iterations: 5000 if not given, or epochs: passes over the training rows. batch_size: rows of a batch; accumulate:
+    batches that make one step. seed: of the order of batches. optimizer: Adam(lr) if not given. scheduler: of the
+    learning rate, a torch one or a function that makes one from the optimizer; moved after each step.
+
+    loss: of (what net gives, y), cross entropy if not given; modules with an `auxiliary` loss have it added. measures:
+    of (net, rows), numbers by name; `GapMeasures` if not given.
+
+    validation: the rows to measure on instead of the test set: True (the dataset's own), a share of the training rows
+    (the last ones, such as 0.2), or rows of your own. stop_early: stop after so many evaluations without a better one.
+    keep_best: end with the state of the best one. best_by: the measure that says which is better, "deploy" if not
+    given; "-name" where lower is better.
+
+    checkpoint: a file, written at the start, at each evaluation, every `checkpoint_every` iterations and on Ctrl-C or
+    SIGTERM; if it exists and belongs to this run, the run goes on from there (resume=False starts over). progress: a
+    live line on stderr, or a line for each evaluation where that is no terminal; by default only on a terminal.
     """
-    _check_numbers(iterations, batch_size, evaluate_every, eval_batch_size, checkpoint_every, seed)
-    held_out = data.test if eval_split is None else eval_split
-    _check_data(net, data.train, held_out)
-    _adopt_encoder(net, data)
-    run = Run(net, _optimizer(net, optimizer, lr), iterations)
+    _check_numbers(
+        batch_size=batch_size, accumulate=accumulate, eval_batch_size=eval_batch_size, evaluate_every=evaluate_every,
+        checkpoint_every=checkpoint_every, stop_early=stop_early,
+    )  # fmt: skip
+    whole_number("seed", seed, least=0)
+    fed = feed(data, validation, batch_size, seed)
+    iterations, evaluate_every = _length(iterations, epochs, fed.epoch / accumulate, evaluate_every)
+    if measures is None:
+        _check_chooses(net)
+        measures = GapMeasures(eval_batch_size, loss)
+    _check_network(net, fed, loss)
+    _adopt_encoder(net, fed.encoder)
+
+    optimizer = _optimizer(net, optimizer, lr)
+    run = Run(net, optimizer, iterations, _scheduler(scheduler, optimizer))
+    decides: str = getattr(measures, "best_by", DECIDES) if best_by is None else best_by
+    run.history = History(split=fed.split, best_by=decides)
+    _check_choosing(run, stop_early, keep_best)
     store = None
     if checkpoint is not None:
-        identity = identity_of(net, run.optimizer, data.train, held_out, batch_size, seed)
+        identity = identity_of(
+            net, optimizer, fed.train, fed.rows, batch_size=batch_size, seed=seed,
+            accumulate=accumulate if accumulate > 1 else None, keep_best=keep_best or None,
+            loss=_name(loss), scheduler=_name(run.scheduler),
+        )  # fmt: skip
         store = _open_checkpoint(checkpoint, identity, run, resume)
-    trainer = _Trainer(run, data.train, BatchOrder(len(data.train.y), batch_size, seed), store)
     callbacks = [*callbacks, *_progress_line(progress)]
-    guard = InterruptGuard() if store else contextlib.nullcontext()
-    with _training_mode(net), guard, contextlib.ExitStack() as ending:
+    trainer = Trainer(run, fed, loss or F.cross_entropy, measures, callbacks, store, accumulate, keep_best)
+    with _training_mode(net), InterruptGuard(active=store is not None) as guard, contextlib.ExitStack() as ending:
         for callback in callbacks:
             ending.callback(callback.on_end, run)
             callback.on_start(run)
-        while run.iteration < iterations:
+        settled = trainer.settled(stop_early)
+        while run.iteration < iterations and not settled and not run.stop:
             trainer.step()
-            for callback in callbacks:
-                callback.on_step(run)
             if run.iteration % evaluate_every == 0 or run.iteration == iterations:
-                trainer.evaluate(held_out, eval_batch_size, callbacks)
+                trainer.evaluate()
+                settled = trainer.settled(stop_early)
             elif checkpoint_every and run.iteration % checkpoint_every == 0:
                 trainer.save()
-            if store and guard.requested:
+            if guard.requested:
                 trainer.save()
                 raise KeyboardInterrupt
-        if not len(run.history) or run.history.final.iteration != iterations:  # resumed exactly at the end
-            trainer.evaluate(held_out, eval_batch_size, callbacks)
+        if not len(run.history) or run.history.final.iteration != run.iteration:  # stopped, or resumed at the end
+            trainer.evaluate()
+    restore_best(run)
     return run.history
 
 
-class _Trainer:
-    """Moves a run on."""
-
-    def __init__(self, run: Run, train, order: BatchOrder, store: Checkpoint | None):
-        self.run, self.train, self.order, self.store = run, train, order, store
-        self.device = next(run.net.parameters()).device
-        self.begin = time.monotonic() - run.seconds
-
-    def step(self) -> None:
-        run = self.run
-        x, y = self.train.batch(self.order.indices(run.iteration))
-        if self.device != x.device:
-            x, y = x.to(self.device), y.to(self.device)
-        try:
-            loss = F.cross_entropy(run.net(x), y)
-        except HardwireError:
-            if is_finite(run.net):
-                raise
-            raise diverged(run.net, run.iteration + 1, run.loss) from None
-        run.loss = loss.item()
-        if not math.isfinite(run.loss):
-            raise diverged(run.net, run.iteration + 1, run.loss)
-        run.optimizer.zero_grad()
-        loss.backward()
-        run.optimizer.step()
-        run.iteration += 1
-        run.loss_sum += run.loss
-        run.loss_steps += 1
-
-    def evaluate(self, held_out, batch_size: int, callbacks) -> None:
-        """Adds a record to the history, saves the checkpoint, tells the callbacks."""
-        run = self.run
-        self._check_finite()
-        measured = gap.measure_gap(run.net, held_out, batch_size)
-        self._tell_time()
-        record = _record(run, measured, gap.node_gaps(run.net, held_out.x[:NODE_ROWS]))
-        run.history.append(record)
-        run.loss_sum, run.loss_steps = 0.0, 0
-        self.save()
-        for callback in callbacks:
-            callback.on_evaluation(run, record)
-
-    def save(self) -> None:
-        if self.store:
-            self._check_finite()  # a good checkpoint must not make way for a diverged one
-            self._tell_time()
-            self.store.write(self.run)
-
-    def _check_finite(self) -> None:
-        if not is_finite(self.run.net):
-            raise diverged(self.run.net, self.run.iteration, self.run.loss)
-
-    def _tell_time(self) -> None:
-        self.run.seconds = time.monotonic() - self.begin
+def _check_numbers(**numbers: int | None) -> None:
+    for name, value in numbers.items():
+        if value is not None:
+            whole_number(name, value)
 
 
-def _record(run: Run, measured: gap.Gap, nodes: list[gap.NodeGap]) -> Record:
-    commitment = gap.commitment(run.net)
-    neurons = [layer.neurons for layer in gap.gate_layers(run.net)]
-    taus = [part.temperature.tau.item() for part in run.net.modules() if isinstance(part, Selector)]
-    return Record(
-        iteration=run.iteration,
-        loss=run.loss_sum / run.loss_steps if run.loss_steps else run.loss,
-        method=measured.method,
-        argmax=measured.argmax,
-        deploy=measured.deploy,
-        selection=measured.selection,
-        computation=measured.computation,
-        total=measured.total,
-        tau=sum(taus) / len(taus),
-        confidence=sum(c * n for c, n in zip(commitment, neurons, strict=True)) / sum(neurons),
-        commitment=commitment,
-        gate_usage=gap.gate_usage(run.net).tolist(),
-        node_actual=[node.actual_mean for node in nodes],
-        node_bound=[node.bound_mean for node in nodes],
-        seconds=run.seconds,
-    )
+def _length(iterations: int | None, epochs: float | None, epoch: float, evaluate_every: int | None) -> tuple[int, int]:
+    """Iterations in all, and between two evaluations: 500, or one epoch where epochs are counted."""
+    if epochs is None:
+        return whole_number("iterations", 5000 if iterations is None else iterations), evaluate_every or 500
+    if iterations is not None:
+        raise HardwireError("give either iterations or epochs, not both")
+    if not (isinstance(epochs, int | float) and 0 < epochs < math.inf):
+        raise HardwireError(f"epochs {epochs!r} is not a positive number")
+    return math.ceil(round(epochs * epoch, 6)), evaluate_every or math.ceil(round(epoch, 6))
 
 
-def _check_numbers(iterations, batch_size, evaluate_every, eval_batch_size, checkpoint_every, seed) -> None:
-    whole_number("iterations", iterations)
-    whole_number("batch_size", batch_size)
-    whole_number("evaluate_every", evaluate_every)
-    whole_number("eval_batch_size", eval_batch_size)
-    if checkpoint_every is not None:
-        whole_number("checkpoint_every", checkpoint_every)
-    whole_number("seed", seed, least=0)
+def _check_chooses(net: nn.Module) -> None:
+    if not any(isinstance(module, Selecting) for module in net.modules()):
+        raise HardwireError(
+            f"{type(net).__name__} holds no module that chooses, so it has no gap to measure; give measures of your own"
+        )
 
 
-def _check_data(net: nn.Module, *splits) -> None:
-    """One row of each split through the net: the width fits, and the labels fit the classes that come out."""
-    gap.gate_layers(net)
+def _check_network(net: nn.Module, fed: Feed, loss: Loss | None) -> None:
+    """Parameters are finite; and of a classifier one row of each split: its width and its labels fit."""
     for name, parameter in net.named_parameters():
         if not torch.isfinite(parameter).all():
             raise HardwireError(f"{name} holds NaN or infinity before the first step; start from a fresh network")
-    for split in splits:
-        if len(split.y) == 0:
-            raise HardwireError("the dataset is empty; training and evaluation need at least one row each")
-        if isinstance(net, LogicNetwork) and split.x.shape[1] != net.inputs:
+    if loss is not None:
+        return
+    for rows in (fed.train, fed.rows):
+        if rows is None:
+            continue
+        if isinstance(net, LogicNetwork) and rows.x.shape[1] != net.inputs:
             raise HardwireError(
-                f"the data has {split.x.shape[1]} features but the network reads {net.inputs}; "
-                f"make it with inputs={split.x.shape[1]}"
+                f"the data has {rows.x.shape[1]} features but the network reads {net.inputs}; "
+                f"make it with inputs={rows.x.shape[1]}"
             )
-        row = split.x[:1].to(next(net.parameters()).device)
-        with torch.no_grad(), gap.evaluating(net), selection_mode(net, "deploy"):
-            check_labels(split.y, net(row).shape[-1])
+        if rows.y.ndim != 1 or rows.y.dtype != torch.int64:
+            raise HardwireError("labels are whole numbers, one class for each row; for other targets give a loss")
+        row = rows.x[:1].to(next(net.parameters()).device)
+        with torch.no_grad(), evaluating(net), selection_mode(net, "deploy"):
+            check_labels(rows.y, net(row).shape[-1])
 
 
-def _adopt_encoder(net: nn.Module, data) -> None:
+def _check_choosing(run: Run, stop_early: int | None, keep_best: bool) -> None:
+    asked = {
+        "stop_early": stop_early is not None,
+        "keep_best": keep_best,
+        "ReduceLROnPlateau": isinstance(run.scheduler, ReduceLROnPlateau),
+    }
+    for name, wanted in asked.items():
+        if wanted and run.history.split != VALIDATION:
+            raise HardwireError(
+                f"{name} chooses by what is measured, and nothing is chosen on the {run.history.split} rows; give "
+                "validation rows: validation=True takes the last part of train, 0.2 the last fifth"
+            )
+
+
+def _adopt_encoder(net: nn.Module, encoder: Encoder | None) -> None:
     """The model file should carry how raw values become bits; the dataset knows."""
-    encoder = getattr(data, "encoder", None)
     if isinstance(net, LogicNetwork) and net.encoder is None and encoder and encoder.features == net.inputs:
         net.encoder = encoder
 
 
-def _optimizer(net: nn.Module, optimizer, lr) -> optim.Optimizer:
+def _optimizer(net: nn.Module, optimizer: optim.Optimizer | None, lr: float) -> optim.Optimizer:
     if optimizer is None:
         if not (isinstance(lr, int | float) and 0 < lr < math.inf):
             raise HardwireError(f"lr {lr!r} must be a positive number; the paper uses 0.01 for MNIST")
@@ -218,7 +207,18 @@ def _optimizer(net: nn.Module, optimizer, lr) -> optim.Optimizer:
     return optimizer
 
 
-def _open_checkpoint(path, identity: dict, run: Run, resume: bool) -> Checkpoint:
+def _scheduler(
+    scheduler: LRScheduler | Callable[[optim.Optimizer], LRScheduler] | None, optimizer: optim.Optimizer
+) -> LRScheduler | None:
+    made = scheduler if scheduler is None or isinstance(scheduler, LRScheduler) else scheduler(optimizer)
+    if made is not None and not isinstance(made, LRScheduler):
+        raise HardwireError(f"a scheduler is one of torch.optim.lr_scheduler, not {type(made).__name__}")
+    if made is not None and made.optimizer is not optimizer:
+        raise HardwireError("the scheduler moves another optimizer; pass that one as optimizer=, too")
+    return made
+
+
+def _open_checkpoint(path: str | os.PathLike[str], identity: dict[str, Any], run: Run, resume: bool) -> Checkpoint:
     """Restores the run, or writes a first checkpoint: a path that cannot be written is better found out now."""
     store = Checkpoint(path, identity)
     if resume and store.exists():
@@ -228,13 +228,17 @@ def _open_checkpoint(path, identity: dict, run: Run, resume: bool) -> Checkpoint
     return store
 
 
+def _name(part: object) -> str | None:
+    return None if part is None else getattr(part, "__qualname__", type(part).__qualname__)
+
+
 def _progress_line(progress: bool | None) -> list[ProgressLine]:
     wanted = sys.stderr.isatty() if progress is None else progress
     return [ProgressLine()] if wanted else []
 
 
 @contextlib.contextmanager
-def _training_mode(net: nn.Module):
+def _training_mode(net: nn.Module) -> Iterator[None]:
     before = net.training
     net.train()
     try:

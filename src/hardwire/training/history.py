@@ -1,59 +1,68 @@
 """`History`: everything that was measured during one run, and the statistics the paper reports of it.
 
-Surprising: two histories are equal if all but their wall-clock times are, so that a resumed run can be compared with an
-uninterrupted one.
+Surprising: a history knows which rows it was measured on, and refuses to name a best evaluation where those are the
+test set's: nothing is chosen there. Two histories are equal if all but their wall-clock times are, so that a resumed
+run can be compared with an uninterrupted one.
 """
 
 import json
-from dataclasses import asdict, dataclass, field, fields
+import math
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from hardwire.errors import HardwireError, unknown_name
 
+DECIDES = "deploy"  # what the best evaluation is best in, where nothing else is said
+VALIDATION = "validation"  # the only split on which something may be chosen
 
-@dataclass(frozen=True)
+
 class Record:
-    """One evaluation.
+    """One evaluation: iteration, the mean training loss since the evaluation before, seconds of training so far, and
+    what was measured, each under its name.
 
-    loss: mean training loss since the evaluation before. method, argmax, deploy: the accuracies A^M, A^soft, A^hard;
-    selection, computation, total: their differences. confidence: the mean over all nodes of max softmax(logits);
-    commitment: the same for each layer. gate_usage: [layers][16]. node_actual, node_bound: each layer's mean node gap
-    and its mean bound, on the first rows of the evaluated split. seconds: time spent training so far.
+    Of a network of gates that is (see `hardwire.training.GapMeasures`): method, argmax, deploy (the accuracies A^M,
+    A^soft, A^hard), selection, computation, total (their differences), tau, confidence, and by layer commitment,
+    gate_usage, node_actual and node_bound.
     """
 
     iteration: int
     loss: float
-    method: float
-    argmax: float
-    deploy: float
-    selection: float
-    computation: float
-    total: float
-    tau: float
-    confidence: float
-    commitment: list[float]
-    gate_usage: list[list[float]]
-    node_actual: list[float]
-    node_bound: list[float]
-    seconds: float = field(compare=False)
+    seconds: float
 
+    def __init__(self, iteration: int, loss: float, seconds: float = 0.0, **measured: Any):
+        vars(self).update(iteration=iteration, loss=loss, **measured, seconds=seconds)
 
-_FIELDS = tuple(f.name for f in fields(Record))
-_NUMBERS = tuple(f.name for f in fields(Record) if f.type in (int, float))
+    if TYPE_CHECKING:  # what was measured
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Record) and vars(self) | {"seconds": 0} == vars(other) | {"seconds": 0}
+
+    __hash__ = None  # type: ignore[assignment]  # it holds lists
+
+    def __repr__(self) -> str:
+        return f"Record({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
 
 class History:
-    """The evaluations of a run, in order: `records`, and statistics of any numeric column by name."""
+    """The evaluations of a run, in order: `records`, and statistics of any numeric column by name.
 
-    def __init__(self, records=()):
-        self.records: list[Record] = list(records)
+    split: which rows were measured: "validation", "test" or "train". best_by: the column that says which evaluation is
+    best; with a minus sign in front ("-loss"), the lower the better.
+    """
+
+    def __init__(self, records: Iterable[Record] = (), split: str = "test", best_by: str = DECIDES):
+        self.records, self.split, self.best_by = list(records), split, best_by
 
     def append(self, record: Record) -> None:
         self.records.append(record)
 
-    def column(self, name: str) -> list:
+    def column(self, name: str) -> list[Any]:
         """One value for each evaluation, such as column("selection")."""
-        if name not in _FIELDS:
-            raise unknown_name("column", name, _FIELDS)
+        for record in self.records:
+            if name not in vars(record):
+                raise unknown_name("column", name, vars(record))
         return [getattr(record, name) for record in self.records]
 
     @property
@@ -64,9 +73,20 @@ class History:
 
     @property
     def best(self) -> Record:
-        """The evaluation of the highest deployed accuracy, the earliest of equals."""
-        self._check_any()
-        return max(self.records, key=lambda record: record.deploy)
+        """The evaluation that is best in `best_by`, the earliest of equals; only of a run with validation rows."""
+        if self.split != VALIDATION:
+            raise HardwireError(
+                f"these evaluations were made on the {self.split} rows, and the best is not chosen there; "
+                "give fit validation rows, for example validation=True"
+            )
+        scores = self.scores()
+        return self.records[scores.index(max(scores))]
+
+    def scores(self) -> list[float]:
+        """The column `best_by`, turned so that higher is better; NaN is worse than everything."""
+        sign = -1 if self.best_by.startswith("-") else 1
+        values = (sign * value for value in self._numbers(self.best_by.removeprefix("-")))
+        return [-math.inf if math.isnan(value) else value for value in values]
 
     def peak(self, name: str = "selection") -> float:
         """The largest value over all evaluations."""
@@ -82,42 +102,51 @@ class History:
         return min(late), max(late)
 
     def to_json(self) -> str:
-        return json.dumps([asdict(record) for record in self.records])
+        records = [vars(record) for record in self.records]
+        return json.dumps({"split": self.split, "best_by": self.best_by, "records": records})
 
     @classmethod
     def from_json(cls, text: str) -> "History":
         try:
-            rows = json.loads(text)
-            return cls(Record(**row) for row in rows)
-        except (json.JSONDecodeError, TypeError) as error:
+            content = json.loads(text)
+            if isinstance(content, list):  # 0.1.0 wrote the records alone, always of the test set
+                content = {"records": content}
+            return cls(**content | {"records": [Record(**row) for row in content["records"]]})
+        except (json.JSONDecodeError, TypeError, KeyError) as error:
             raise HardwireError(f"this is not a history in JSON: {error}") from None
 
     def __len__(self) -> int:
         return len(self.records)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Record]:
         return iter(self.records)
 
-    def __eq__(self, other) -> bool:
-        return isinstance(other, History) and self.records == other.records
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, History) and (self.split, self.records) == (other.split, other.records)
 
-    __hash__ = None  # it grows
+    __hash__ = None  # type: ignore[assignment]  # it grows
 
     def __repr__(self) -> str:
         if not self.records:
             return "History(empty)"
-        final = self.final
-        return (
-            f"History({len(self)} evaluations to iteration {final.iteration}: deployed {final.deploy:.4f}, "
-            f"selection gap {final.selection:+.4f}, computation gap {final.computation:+.4f})"
-        )
+        shown = {name: text for name, text in _SHOWN.items() if name in vars(self.final)} or {"loss": "loss {:.4f}"}
+        values = ", ".join(text.format(getattr(self.final, name)) for name, text in shown.items())
+        return f"History({len(self)} evaluations to iteration {self.final.iteration}: {values})"
 
-    def _numbers(self, name: str) -> list:
+    def _numbers(self, name: str) -> list[float]:
         self._check_any()
-        if name not in _NUMBERS:
-            raise unknown_name("numeric column", name, _NUMBERS)
+        numeric = [key for key, value in vars(self.final).items() if isinstance(value, int | float)]
+        if name not in numeric:
+            raise unknown_name("numeric column", name, numeric)
         return self.column(name)
 
     def _check_any(self) -> None:
         if not self.records:
             raise HardwireError("the history is empty; fit evaluates every evaluate_every iterations and at the end")
+
+
+_SHOWN = {
+    "deploy": "deployed {:.4f}",
+    "selection": "selection gap {:+.4f}",
+    "computation": "computation gap {:+.4f}",
+}

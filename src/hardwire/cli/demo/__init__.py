@@ -20,9 +20,9 @@ _FILES = {
 
 
 def demo(
-    out: Annotated[
-        Path, Option("-o", "--out", help="The folder for the figure, the winner and the numbers.")
-    ] = Path("hardwire-demo"),
+    out: Annotated[Path, Option("-o", "--out", help="The folder for the figure, the winner and the numbers.")] = Path(
+        "hardwire-demo"
+    ),
     seed: Annotated[int, Option(min=0, help="Another seed: other wiring, logits, noise and batches.")] = 0,
     iterations: Annotated[int, Option(min=1, help="Training steps of each run; fewer show less.")] = 1500,
     workers: Annotated[

@@ -14,6 +14,7 @@ from hardwire.cli.demo.findings import TAUS, Trial
 from hardwire.cli.report import percent, points, program
 from hardwire.paper import preset_text
 from hardwire.paper.names import method_name
+from hardwire.selection import SIX
 from hardwire.study import Config, Description, Standing, Store, Watcher
 from hardwire.study.description import parse
 from hardwire.study.kinds import Record
@@ -68,7 +69,9 @@ class Watch(Watcher):
 
     def ended(self, standing: Standing, config: Config, result: Record | str) -> None:
         if not self.console.is_terminal and not isinstance(result, str):
-            text = f"{standing.done} of {standing.total}: {standing.kind.label(config)}: {standing.kind.summary(result)}"
+            text = (
+                f"{standing.done} of {standing.total}: {standing.kind.label(config)}: {standing.kind.summary(result)}"
+            )
             self.console.print(text, soft_wrap=True)
 
     def _go_on(self) -> None:
@@ -80,7 +83,9 @@ class Watch(Watcher):
                 self.records[config] = done.get(config, [])
             count = sum(1 for records in self.records.values() if records)
             if count:
-                self.console.print(f"{count} of {len(self.records)} runs are in {self.store} already.\n", soft_wrap=True)
+                self.console.print(
+                    f"{count} of {len(self.records)} runs are in {self.store} already.\n", soft_wrap=True
+                )
 
     def _refresh(self) -> None:
         if self.console.is_terminal:
@@ -129,7 +134,7 @@ def results_table(records: dict[Config, list[Record]], iterations: int | None = 
 
 
 def _place(config: Config) -> tuple[int, float]:
-    return list(findings.SIX).index(config.text("method")), -config.number("tau")
+    return list(SIX).index(config.text("method")), -config.number("tau")
 
 
 def _cells(evaluations: list[Record]) -> list[str]:

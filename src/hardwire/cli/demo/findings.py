@@ -56,8 +56,9 @@ def read(path: Path, description: Description) -> list[Trial]:
     with Store(path) as store:
         wanted = set(description)
         results = [result for result in store.finished("network") if result.config in wanted]
-        if failures := store.failures():
-            raise HardwireError(f"a run of the demo failed: {failures[0][1].error}")
+        failures = [state.error for config, state in store.failures() if config in wanted]
+    if len(results) < len(wanted):
+        raise HardwireError(f"a run of the demo failed: {failures[0] if failures else 'it is not in the store'}")
     trials = [Trial(NetworkRun.of(result), store.models / f"{result.key}.safetensors") for result in results]
     return sorted(trials, key=lambda trial: (list(SIX).index(trial.run.method), -trial.run.tau))
 

@@ -194,7 +194,7 @@ def _mean_and_spread(values: list[float]) -> tuple[float, float]:
     return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0
 
 
-def _tau_axis(axis, group: Group) -> None:
+def _tau_axis(axis: Any, group: Group) -> None:
     axis.set_xscale("log")
     axis.set_xticks(group.taus, [f"{tau:g}" for tau in group.taus])
     axis.minorticks_off()

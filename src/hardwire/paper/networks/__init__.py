@@ -13,7 +13,6 @@ from typing import Any
 
 from hardwire.errors import HardwireError
 from hardwire.paper.kind import PaperKind
-from hardwire.selection import SIX
 from hardwire.study.config import Config, Value
 from hardwire.study.description import one_of, positive, whole
 from hardwire.study.kinds import Axis, Cost, Job, Outcome, Record
@@ -44,6 +43,12 @@ def _dataset(key: str, value: object) -> str:
     return str(value)
 
 
+def _methods() -> dict[str, object]:
+    from hardwire.selection import SIX
+
+    return dict(SIX)
+
+
 class NetworkKind(PaperKind):
     """Axes: the paper's, and what `LogicNetwork` takes beyond it; minutes: the run stops after so many."""
 
@@ -64,10 +69,21 @@ class NetworkKind(PaperKind):
         Axis("width", "widths", whole(2)),
         Axis("depth", "depths", whole(1)),
         Axis("tau", "taus", positive),
-        Axis("method", "methods", one_of("method", SIX)),
+        Axis("method", "methods", one_of("method", _methods)),
     )
     # what decides the course of a run: the rooms it passes through, not those that only look at its results
-    rooms = ("bits", "data", "engine", "gates", "layers", "measure", "network", "noise", "selection", "temperature")
+    rooms: tuple[str, ...] = (
+        "bits",
+        "data",
+        "engine",
+        "gates",
+        "layers",
+        "measure",
+        "network",
+        "noise",
+        "selection",
+        "temperature",
+    )
     rooms += ("training", "wiring", "paper.networks.train", "paper.telling", "paper.theory.trained")
 
     def check(self, config: Config) -> None:
@@ -106,7 +122,7 @@ class NetworkKind(PaperKind):
 
 def stream(config: Config) -> int:
     """The seed that network, noise and batches get: `seed`, or for CAGE a number drawn from (seed, tau)."""
-    if not SIX[config.text("method")]["cage"]:
+    if not config.text("method").endswith("+cage"):
         return config.whole("seed")
     digest = hashlib.blake2b(f"{config['seed']} {config.number('tau')!r}".encode(), digest_size=4).digest()
     return int.from_bytes(digest, "big") >> 1
@@ -115,7 +131,7 @@ def stream(config: Config) -> int:
 def arguments(config: Config) -> dict[str, Any]:
     """What `LogicNetwork` is given beside its size and seed."""
     given: dict[str, Any] = {name: config[name] for name in OPTIONS if config[name] is not None}
-    return {**SIX[config.text("method")], "tau": config["tau"], **given}
+    return {"method": config["method"], "tau": config["tau"], **given}
 
 
 def _named(name: str, value: Value) -> str:
@@ -135,7 +151,7 @@ def _check_options(options: tuple[tuple[str, Value], ...]) -> None:
     import hardwire as hw
 
     try:
-        hw.LogicNetwork(64, 2, width=64, depth=1, seed=0, **SIX[str(method)], **named)  # type: ignore[arg-type]
+        hw.LogicNetwork(64, 2, width=64, depth=1, seed=0, method=str(method), **named)
     except TypeError:
         raise HardwireError(f"this LogicNetwork does not take {', '.join(named)}; leave it out of the study") from None
 

@@ -20,7 +20,7 @@ from hardwire.paper.networks.train import build
 from hardwire.paper.theory.trained import measure_initial, measure_trained
 from hardwire.study.config import Config
 from hardwire.study.kinds import Cost
-from hardwire.training.fit import NODE_ROWS
+from hardwire.training.measures import NODE_ROWS
 
 _BUDGET = 0.3  # seconds of timed steps for each shape
 _BASE = 400e6  # bytes of a Python with torch, before any data

@@ -4,34 +4,46 @@ Surprising: a run that is limited by time counts the time of all its attempts, s
 """
 
 import functools
+import time
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 import hardwire as hw
-from hardwire.data.dataset import SPLITS
+from hardwire.data import Dataset, Split
+from hardwire.data.dataset import SPLITS, Rows
 from hardwire.paper.networks import arguments, stream
 from hardwire.paper.telling import Teller, plain
 from hardwire.paper.theory.trained import measure_initial, measure_trained
 from hardwire.study.config import Config
 from hardwire.study.kinds import Job, Outcome
+from hardwire.training import Callback, GapMeasures, Run
+from hardwire.training.feed import SHARE
+
+_ENDLESS = 1 << 40  # iterations of a run that time alone ends
 
 
 def run(job: Job) -> Outcome:
     """Does a run, or what its checkpoint leaves of it."""
     config = job.config
     data = load_data(config.text("dataset"))
+    train, held_out = hold_out(data) if config["validation"] else (data.train, None)
     net = build(config, data.inputs, data.classes)
+    net.encoder = data.encoder
     measurements = measure_initial(net, data)
+    minutes = config["minutes"]
     history = hw.fit(
         net,
-        data,
-        config.whole("iterations"),
+        (train, data.test),
+        config.whole("iterations") if config["iterations"] else _ENDLESS,
         config.whole("batch_size"),
         config.number("learning_rate"),
         config.whole("evaluate_every"),
+        measures=Measures(held_out),
         seed=stream(config),
         checkpoint=job.checkpoint,
-        callbacks=[Teller(job)],
+        callbacks=[Teller(job)] + ([TimeLimit(60 * minutes)] if isinstance(minutes, float) else []),
         progress=False,
     )
     if job.keep:
@@ -46,8 +58,42 @@ def build(config: Config, inputs: int, classes: int) -> hw.LogicNetwork:
     )
 
 
+def hold_out(data: Dataset) -> tuple[Split, Split]:
+    """The training rows without their last part, and that part: what is chosen is chosen on it."""
+    start = len(data.train) - max(1, int(len(data.train) * SHARE))
+    first, last = (Split(*data.train.batch(part)) for part in (slice(start), slice(start, None)))
+    return first, last
+
+
+@dataclass(frozen=True)
+class Measures:
+    """The gap on the measured rows, and the deployed accuracy on the validation rows where some are held out."""
+
+    held_out: Split | None = None
+
+    def __call__(self, net: Any, rows: Rows) -> dict[str, Any]:
+        found = GapMeasures()(net, rows)
+        if self.held_out is not None:
+            found["validation"] = hw.measure_gap(net, self.held_out).deploy
+        return found
+
+
+class TimeLimit(Callback):
+    """Ends a run after so many seconds, those before a resumption included."""
+
+    def __init__(self, seconds: float):
+        self.seconds = seconds
+
+    def on_start(self, run: Run) -> None:
+        self.end = time.monotonic() + self.seconds - run.seconds
+        self.on_step(run)
+
+    def on_step(self, run: Run) -> None:
+        run.stop = time.monotonic() >= self.end
+
+
 @functools.lru_cache(maxsize=2)
-def load_data(name: str) -> hw.data.Dataset:
+def load_data(name: str) -> Dataset:
     """A dataset; the latest two stay in memory, since neighbours in a grid share them."""
     return hw.data.load(name)
 
@@ -60,6 +106,5 @@ def pixel_counts(name: str) -> list[list[float]]:
         return []
     raw = np.concatenate([load_data(name).raw(split) for split in SPLITS])
     values, counts = np.unique(raw, return_counts=True)
-    return [
-        [value / ENTRIES[name].maximum, count] for value, count in zip(values.tolist(), counts.tolist(), strict=True)
-    ]
+    largest = ENTRIES[name].maximum
+    return [[value / largest, count] for value, count in zip(values.tolist(), counts.tolist(), strict=True)]

@@ -25,7 +25,7 @@ class SystemsKind(PaperKind):
         Axis("iterations", "iterations", whole(1), None, shown=False),
         Axis("run", "runs", one_of("run", _runs)),
     )
-    rooms = ("data", "layers", "measure", "noise", "selection", "systems", "temperature", "training")
+    rooms: tuple[str, ...] = ("data", "layers", "measure", "noise", "selection", "systems", "temperature", "training")
     rooms += ("paper.systems", "paper.telling")
 
     def run(self, job: Job) -> Outcome:

@@ -73,7 +73,7 @@ def load_classes(name: str) -> tuple[Rows, Rows]:
 
     def images(split: str) -> torch.Tensor:
         raw = torch.from_numpy(data.raw(split)).float()
-        return (raw / (16 if name == "digits" else 255)).view(-1, 1, *data.image_shape)
+        return (raw / (16 if name == "digits" else 255)).view(-1, 1, *(data.image_shape or ()))
 
     return (images("train"), data.train.y), (images("test"), data.test.y)
 
@@ -132,8 +132,8 @@ def autoencoder(**settings: Any) -> nn.Module:
 
 def start_codes(model: nn.Module, x: torch.Tensor) -> None:
     """Codes start as vectors that the encoder makes of the first batch."""
-    encoder, quantizer, _ = model
-    quantizer.initialise(encoder(x), quantizer.choice.selector.seed)
+    assert isinstance(model, nn.Sequential) and isinstance(model[1], VectorQuantizer)
+    model[1].initialise(model[0](x), model[1].choice.selector.seed)
 
 
 def _experts(count: int, features: int) -> list[nn.Module]:

@@ -111,7 +111,8 @@ def evaluate(model: nn.Module, system: System, rows: Rows) -> float:
 def optimizer_of(model: nn.Module, lr: float, logit_rate: float) -> torch.optim.Optimizer:
     logits = [p for name, p in model.named_parameters() if name.endswith("logits")]
     others = [p for name, p in model.named_parameters() if not name.endswith("logits")]
-    return torch.optim.Adam([{"params": others}, {"params": logits, "lr": logit_rate * lr}], lr=lr)
+    groups: list[dict[str, Any]] = [{"params": others}, {"params": logits, "lr": logit_rate * lr}]
+    return torch.optim.Adam(groups, lr=lr)
 
 
 def estimate(config: Config, threads: int) -> Cost:

@@ -59,7 +59,7 @@ def _line(statement: str, on: str, measured: str, theirs: str, agrees: bool, rul
 
 def _node_bounds(by_method: ByMethod) -> Iterator[Line]:
     for method, runs in by_method.items():
-        if runs:
+        if runs := _having(runs, "node.violations"):
             violations, pairs = (int(_total(runs, f"node.{name}")) for name in ("violations", "pairs"))
             actual, bound = (_mean(runs, f"node.{name}_mean") for name in ("actual", "bound"))
             yield _line(
@@ -89,6 +89,7 @@ def _zero_gap(by_method: ByMethod) -> Iterator[Line]:
 def _loss_bounds(by_method: ByMethod) -> Iterator[Line]:
     kinds = {"holder": "2(1 - σ) max|Δy|", "nodes": "2(1 - σ) max Σ(1 - w)"}
     for method, runs in by_method.items():
+        runs = _having(runs, "loss.actual_mean")
         for kind, formula in kinds.items():
             if runs:
                 share, bound = (_mean(runs, f"loss.{kind}_{name}") for name in ("exceeded", "mean"))
@@ -105,7 +106,7 @@ def _loss_bounds(by_method: ByMethod) -> Iterator[Line]:
 
 def _gradient(by_method: ByMethod) -> Iterator[Line]:
     for method, runs in by_method.items():
-        if runs:
+        if runs := _having(runs, "gradient.difference"):
             worst = max(run.measurements["gradient.difference"] for run in runs)
             yield _line(
                 "∂L/∂z = (δ/τ) w (g - h̄)",
@@ -144,7 +145,7 @@ def _groupsum(runs: list[NetworkRun]) -> Iterator[Line]:
             agrees,
             "agree: rounds to the printed digits",
         )
-    if runs:
+    if runs := _having(runs, "groupsum.sigma_max"):
         spread, sigma = _mean(runs, "groupsum.std_over_sqrt_k"), _mean(runs, "groupsum.sigma_max")
         yield _line(
             "GroupSum: Std[difference of class sums] / √k at the start",
@@ -175,9 +176,13 @@ def _scaling() -> Iterator[Line]:
             f"a single node, {result.name}",
             f"exponent {result.exponent:.2f} ({steps})",
             f"exponent {printed.CONVERGENCE_EXPONENT}",
-            None not in result.steps and abs(result.exponent - 1) <= scaling.SLACK,
+            None not in result.steps and result.exponent is not None and abs(result.exponent - 1) <= scaling.SLACK,
             f"agree: every τ converges and the fitted exponent is within {scaling.SLACK:g} of 1",
         )
+
+
+def _having(runs: list[NetworkRun], quantity: str) -> list[NetworkRun]:
+    return [run for run in runs if quantity in run.measurements]
 
 
 def _mean(runs: list[NetworkRun], quantity: str) -> float:

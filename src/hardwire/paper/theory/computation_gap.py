@@ -7,6 +7,7 @@ a on either side. Surprising: so one exact formula serves binary, uniform and an
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +43,7 @@ def of_counts(counts: dict[float, int]) -> Halves:
 def exact(gate: Gate, inputs: Halves) -> Number:
     """The expected gap for two independent inputs of this distribution; a Fraction if the distribution's are."""
     c0, c1, c2, c3 = gate.coefficients
-    total: Number = Fraction(0)
+    total: Any = Fraction(0)
     for a_true, (p, m) in enumerate((inputs.below, inputs.above)):
         for b_true, (q, n) in enumerate((inputs.below, inputs.above)):
             soft = c0 * p * q + c1 * m * q + c2 * p * n + c3 * m * n

@@ -6,6 +6,7 @@ gap that is asked for. Below that the softmax saturates, p(1 - p) vanishes, and 
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,7 +50,9 @@ def steps_to_confidence(tau: float, rate: float, optimizer: str = "sgd", own_tem
     return None
 
 
-def _adam(values, gradient, moments, step, rate):
+def _adam(
+    values: Sequence[float], gradient: Sequence[float], moments: list[list[float]], step: int, rate: float
+) -> list[float]:
     """One step of Adam on two numbers; moments: [first, second] of each."""
     moved = []
     for value, slope, pair in zip(values, gradient, moments, strict=True):
@@ -60,7 +63,7 @@ def _adam(values, gradient, moments, step, rate):
     return moved
 
 
-def fit_exponent(taus, steps) -> float | None:
+def fit_exponent(taus: Sequence[float], steps: Sequence[int | None]) -> float | None:
     """The slope of log(steps) over log(tau), least squares; None below two points."""
     points = [(math.log(tau), math.log(count)) for tau, count in zip(taus, steps, strict=True) if count]
     if len(points) < 2:
@@ -80,6 +83,6 @@ def measure() -> list[Scaling]:
     return [_measure(*setting) for setting in settings]
 
 
-def _measure(name, taus, optimizer, own_temperature, rate) -> Scaling:
+def _measure(name: str, taus: tuple[float, ...], optimizer: str, own_temperature: bool, rate: float) -> Scaling:
     steps = tuple(steps_to_confidence(tau, rate, optimizer, own_temperature) for tau in taus)
     return Scaling(name, taus, steps, fit_exponent(taus, steps))

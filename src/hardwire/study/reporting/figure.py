@@ -19,7 +19,7 @@ from matplotlib.figure import Figure as Drawing
 from hardwire.study.reporting.table import Table
 
 INK = "#1b1f24"
-_SETTINGS = {
+_SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",  # text stays text: it can be searched, and the file is small
     "svg.hashsalt": "hardwire",
     "font.family": "sans-serif",

@@ -5,19 +5,19 @@ import re
 
 import pytest
 import small_studies
-from browser import CHROMIUM, Browser
+from pages import needs_chromium, opened
 from typer.testing import CliRunner
 
 import hardwire as hw
 from hardwire import study
 from hardwire.cli.study import app
-from hardwire.study.analysis.table import Entry, table
 from hardwire.study.reporting.content import build
 from hardwire.study.reporting.markdown import to_markdown
-from hardwire.systems.experiments import run_all
+from hardwire.study.reporting.table import Entry, table
 
 KINDS_OF_TABLE = {  # every table of the paper that comes from runs or arithmetic
     "settings",
+    "accuracy",
     "selection-gap",
     "factorial",
     "convergence-gap",
@@ -51,14 +51,14 @@ def smoke(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def content(smoke):
-    with study.Store(smoke[0]) as opened:
-        return build(opened)
+    with study.Store(smoke[0]) as opened_store:
+        return build(opened_store)
 
 
 def test_the_smoke_study_ends_with_all_its_runs_and_a_whole_report(smoke, content):
     store, report = smoke
-    with study.Store(store) as opened:
-        assert len(opened.finished()) == 24 and not opened.failures()
+    with study.Store(store) as opened_store:
+        assert len(opened_store.finished()) == 24 and not opened_store.failures()
     assert {_kind(table.slug) for table in content.tables} == KINDS_OF_TABLE
     assert {_kind(figure.slug) for figure in content.figures} == KINDS_OF_FIGURE
     for found in [*content.tables, *(figure.data for figure in content.figures)]:
@@ -69,10 +69,13 @@ def test_the_smoke_study_ends_with_all_its_runs_and_a_whole_report(smoke, conten
         assert (report / "figures" / f"{figure.slug}.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_each_table_of_runs_says_its_scale_beside_the_papers(content):
-    for part in [*content.tables, *content.figures]:
-        if "digits" in part.slug:
-            assert "width 300" in part.ours and "2 seeds" in part.ours and "width 64,000" in part.theirs
+def test_each_section_of_runs_says_its_scale_beside_the_papers_once(smoke, content):
+    about = [section for section in content.sections if "digits" in section.slug]
+    assert about
+    for section in about:
+        assert "width 300" in section.scale and "2 seeds" in section.scale and "width 64,000" in section.scale
+    page = (smoke[1] / "index.html").read_text()
+    assert page.count("width 64,000") == len(about)
 
 
 def test_hard_st_has_zero_gap_and_every_node_bound_holds(content):
@@ -104,57 +107,40 @@ def test_no_two_elements_of_the_page_share_a_name_and_every_link_leads_somewhere
     assert set(re.findall(r'href="#([^"]+)"', page)) <= set(names)
 
 
-def test_results_of_choices_beyond_gates_become_a_section_with_table_and_figure(smoke, tmp_path):
-    run_all(tmp_path / "domains", [0, 1], ["darts", "search-hard-st"], iterations=2)
-    arguments = ["report", str(smoke[0]), "-o", str(tmp_path / "report"), "--domains", str(tmp_path / "domains")]
-    assert CliRunner().invoke(app, arguments).exit_code == 0
-    with open(tmp_path / "report/tables/domains.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [row["expected"] for row in rows] == ["gap", "none"]
-    assert rows[1]["holds"] == "yes"
-    page = (tmp_path / "report/index.html").read_text()
-    names = re.findall(r'\bid="([^"]+)"', page)
-    assert "domains" in names and "domains-gaps-data" in names and len(names) == len(set(names))
-    assert (tmp_path / "report/figures/domains-gaps.png").read_bytes().startswith(b"\x89PNG")
-
-
 @pytest.mark.browser
-@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+@needs_chromium
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)], ids=["desktop-light", "phone-dark"])
 def test_the_page_renders_in_a_browser_with_its_rows_and_no_errors(smoke, content, width, dark):
-    with Browser(width, dark=dark) as browser:
-        browser.open((smoke[1] / "index.html").as_uri())
-        assert browser.run("document.documentElement.dataset.ready") == "yes"
-        assert browser.problems == []
-        assert all(address.startswith(("file:", "data:")) for address in browser.requests)
-        assert browser.run("document.documentElement.scrollWidth") <= width  # only tables scroll sideways
-        for found in [*content.tables, *(figure.data for figure in content.figures)]:
-            rows = browser.run(f"document.getElementById({found.slug!r}).tBodies[0].rows.length")
-            assert rows == len(found.rows)
-        drawings = browser.run(
-            "[...document.querySelectorAll('figure svg')].map(s => s.getBoundingClientRect().height)"
-        )
+    with opened((smoke[1] / "index.html").as_uri(), width, dark=dark) as found:
+        page = found.page
+        assert page.evaluate("document.documentElement.dataset.ready") == "yes"
+        assert found.problems == []
+        assert all(address.startswith(("file:", "data:")) for address in found.requests)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width  # only tables scroll sideways
+        for part in [*content.tables, *(figure.data for figure in content.figures)]:
+            rows = page.evaluate(f"document.getElementById({part.slug!r}).tBodies[0].rows.length")
+            assert rows == len(part.rows)
+        heights = "[...document.querySelectorAll('figure svg')].map(s => s.getBoundingClientRect().height)"
+        drawings = page.evaluate(heights)
         assert len(drawings) == len(content.figures) and min(drawings) > 100
-        colour = browser.run("getComputedStyle(document.body).backgroundColor")
+        colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert colour == ("rgb(13, 17, 23)" if dark else "rgb(255, 255, 255)")
-        assert len(browser.picture()) > 10_000
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+@needs_chromium
 def test_a_click_on_a_heading_sorts_and_the_data_of_a_figure_is_one_click_away(smoke):
-    with Browser() as browser:
-        browser.open((smoke[1] / "index.html").as_uri())
+    with opened((smoke[1] / "index.html").as_uri()) as found:
+        page = found.page
         column = "[...document.getElementById('gates').tBodies[0].rows].map(r => r.cells[0].textContent)"
-        click = "document.querySelector('#gates th button').click()"
-        browser.run(click)
-        assert browser.run(column) == [str(index) for index in range(16)]
-        browser.run(click)
-        assert browser.run(column) == [str(index) for index in reversed(range(16))]
+        page.click("#gates th button")
+        assert page.evaluate(column) == [str(index) for index in range(16)]
+        page.click("#gates th button")
+        assert page.evaluate(column) == [str(index) for index in reversed(range(16))]
         visible = "document.querySelector('details table').checkVisibility()"
-        assert browser.run(visible) is False
-        browser.run("document.querySelector('details summary').click()")
-        assert browser.run(visible) is True
+        assert page.evaluate(visible) is False
+        page.click("details summary")
+        assert page.evaluate(visible) is True
 
 
 def test_a_report_of_a_store_without_results_says_so(tmp_path):
@@ -165,18 +151,24 @@ def test_a_report_of_a_store_without_results_says_so(tmp_path):
 
 
 def test_text_from_a_store_cannot_become_markup(tmp_path):
-    description = small_studies.small(methods=["hard-st"], taus=[1.0], iterations=[4])
-    small_studies.conduct_here(description, tmp_path / "study.sqlite")
-    with study.Store(tmp_path / "study.sqlite") as store:
-        config = next(iter(small_studies.small()))
-        store.begin("bad", config, "test")
+    with study.Store(tmp_path / "study.sqlite", create=True) as store:
+        small_studies.put(store, small_studies.made_result(dataset="digits", width=100))
+        store.begin("bad", small_studies.made_result(seed=1).config, "test")
         store.fail("bad", "<script>alert(1)</script>")
     page = study.report(tmp_path / "study.sqlite", tmp_path / "report").read_text()
     assert "&lt;script&gt;alert(1)" in page and "<script>alert" not in page
 
 
+def test_a_bar_in_a_cell_does_not_end_it_in_markdown():
+    from hardwire.study.reporting.content import Report, Section
+
+    found = table("t", "T", ["a|b", "c"], [[Entry("1|2", "3|4", "agree"), "5"]])
+    text = to_markdown(Report("R", [], [Section("s", "S", [found])]))
+    assert "| a∣b | c |" in text and "1∣2" in text
+
+
 def test_csv_gives_the_papers_figures_columns_of_their_own():
-    made = table("t", "T", ["A", "B"], [["x", Entry("1", "2", "differ")], ["y", "3"]])
+    made = table("t", "T", ["A", "B"], [["x", Entry("1", "2", "differ")], ["y", "3"]], beside="paper")
     assert made.flat() == (["A", "B", "B (paper)", "B (verdict)"], [["x", "1", "2", "differ"], ["y", "3", "", ""]])
 
 

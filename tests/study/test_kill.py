@@ -9,6 +9,7 @@ from pathlib import Path
 import small_studies
 
 from hardwire import study
+from hardwire.paper.groups import NetworkRun
 from hardwire.study.version import code_version
 
 
@@ -19,7 +20,7 @@ def test_a_study_killed_at_random_moments_ends_with_the_planned_runs_and_the_sam
     file.write_text(description.text)
     moments, kills = random.Random(), 0
     for _ in range(3):
-        process = small_studies.start(["run", str(file), "--store", str(killed), "--workers", "2"])
+        process = small_studies.start(["run", str(file), "--out", str(killed), "--workers", "2"])
         before = _signs_of_life(killed)
         while process.poll() is None and _signs_of_life(killed) == before:
             time.sleep(0.02)
@@ -34,7 +35,7 @@ def test_a_study_killed_at_random_moments_ends_with_the_planned_runs_and_the_sam
     assert finished.done == straight.done == len(description) == 12
 
     with study.Store(killed) as one, study.Store(undisturbed) as other:
-        assert sorted(one.states()) == sorted(config.key(code_version()) for config in description)
+        assert sorted(one.states()) == sorted(config.key(code_version(description.kind)) for config in description)
         assert _results(one) == _results(other)
         assert sum(state.attempts for state in one.states().values()) > 12  # some runs were cut off and went on
     assert not one.work.exists()
@@ -56,4 +57,4 @@ def _signs_of_life(store: Path):
 
 
 def _results(store: study.Store) -> list:
-    return [(run.config, run.history, run.measurements) for run in store.finished()]
+    return [(run.config, NetworkRun.of(run).history, run.measurements) for run in store.finished()]

@@ -11,8 +11,8 @@ from hardwire import study
 from hardwire.cli.study import app
 from hardwire.files import tensors as tensorfile
 from hardwire.study.conductor import ATTEMPTS, conduct
-from hardwire.study.engines import Lost, NoRoom, open_engine
-from hardwire.study.worker import DiskFull, execute
+from hardwire.study.runners import Lost, open_runner
+from hardwire.study.worker import NoRoom, Task, attempt
 
 
 def test_a_finished_study_has_nothing_left_to_do(tmp_path):
@@ -39,7 +39,7 @@ def test_a_failed_run_is_recorded_with_its_error_and_tried_again_on_request(tmp_
     small_studies.conduct_here(description, path)
     with study.Store(path) as store:
         ((config, state),) = store.failures()
-        assert config.learning_rate == 1e38 and state.attempts == 1 and "diverged" in state.error
+        assert config["learning_rate"] == 1e38 and state.attempts == 1 and "diverged" in state.error
     small_studies.conduct_here(description, path, retry_failed=True)
     with study.Store(path) as store:
         ((_, state),) = store.failures()
@@ -74,11 +74,11 @@ class _Scripted(small_studies.InProcess):
     """An engine whose every run meets the same fate."""
 
     def __init__(self, event):
-        super().__init__(None)
+        super().__init__()
         self.event = event
 
-    def submit(self, key, config):
-        self.waiting.append(self.event(key))
+    def submit(self, task):
+        self.waiting.append(self.event(task.key))
 
 
 def test_a_run_that_loses_its_worker_every_time_counts_as_failed(tmp_path):
@@ -104,21 +104,25 @@ def test_a_worker_tells_a_full_disk_from_a_failure(tmp_path, monkeypatch):
         raise hw.HardwireError(f"cannot write {path}: No space left on device")
 
     monkeypatch.setattr(tensorfile, "write_whole", full)
-    with pytest.raises(DiskFull, match="no room on the disk"):
-        execute("key", next(iter(small_studies.small())), tmp_path / "work")
+    description = small_studies.small()
+    event = attempt(Task("key", description.kind, description.configs[0], tmp_path / "work"))
+    assert isinstance(event, NoRoom) and "no room on the disk" in event.error
 
 
-def test_unknown_engines_and_missing_clusters_are_named(tmp_path):
-    with pytest.raises(hw.HardwireError, match="unknown engine 'slurm'; choose one of: local, ray"):
-        open_engine("slurm", tmp_path)
+def test_unknown_runners_are_named():
+    with pytest.raises(hw.HardwireError, match="unknown runner 'slurm'; choose one of: local, ray"):
+        open_runner("slurm")
 
 
-def test_a_grid_of_100_000_runs_asks_first(tmp_path):
+@pytest.mark.parametrize(
+    ("seeds", "iterations"), [(500, 5_000_000), (1, 90_000_000_000)], ids=["many runs", "long runs"]
+)
+def test_a_plan_of_days_asks_first_whatever_the_number_of_runs(tmp_path, seeds, iterations):
     file = tmp_path / "huge.toml"
-    file.write_text(small_studies.SMALL.replace("seeds = [0]", f"seeds = {list(range(17_000))}"))
+    file.write_text(small_studies.small(seeds=list(range(seeds)), iterations=[iterations]).text)
     answer = CliRunner().invoke(app, ["run", str(file)])
     assert isinstance(answer.exception, hw.HardwireError)
-    assert "102,000 runs; if that is meant, say --yes" in str(answer.exception)
+    assert "days; if that is meant, say --yes" in str(answer.exception)
     assert not list(tmp_path.glob("*.sqlite*"))
 
 

@@ -4,6 +4,7 @@ import pytest
 import small_studies
 
 from hardwire import study
+from hardwire.paper.groups import NetworkRun
 
 ray = pytest.importorskip("ray", reason="ray is not installed")
 pytestmark = pytest.mark.ray
@@ -32,7 +33,7 @@ def test_a_node_that_dies_costs_its_run_a_retry_and_not_the_study(tmp_path):
         cluster.wait_for_nodes()
         killer = _Killer(cluster, node)
         standing = study.run(
-            description, tmp_path / "ray.sqlite", engine="ray", address=cluster.address, watcher=killer
+            description, tmp_path / "ray.sqlite", runner="ray", address=cluster.address, watcher=killer
         )
     finally:
         ray.shutdown()
@@ -40,4 +41,8 @@ def test_a_node_that_dies_costs_its_run_a_retry_and_not_the_study(tmp_path):
     assert killer.killed and standing.retried >= 1
     assert standing.done == straight.done == len(description) and standing.failed == 0
     with study.Store(tmp_path / "local.sqlite") as one, study.Store(tmp_path / "ray.sqlite") as other:
-        assert [(r.config, r.history) for r in one.finished()] == [(r.config, r.history) for r in other.finished()]
+        assert _results(one) == _results(other)
+
+
+def _results(store: study.Store) -> list:
+    return [(run.config, NetworkRun.of(run).history) for run in store.finished()]

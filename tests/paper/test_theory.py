@@ -10,11 +10,11 @@ from scipy import integrate
 
 import hardwire as hw
 from hardwire.gates import GATES
-from hardwire.study.theory import computation_gap as gap
-from hardwire.study.theory import scaling
-from hardwire.study.theory import tables as theory_tables
-from hardwire.study.theory.trained import expected_gumbel_gap, gradient_check, measure_initial, measure_trained
-from hardwire.study.worker import pixel_counts
+from hardwire.paper.networks.train import pixel_counts
+from hardwire.paper.theory import computation_gap as gap
+from hardwire.paper.theory import scaling, trained
+from hardwire.paper.theory import tables as theory_tables
+from hardwire.paper.theory.trained import expected_gumbel_gap, gradient_check, measure_initial, measure_trained
 
 
 @pytest.mark.parametrize("gate", GATES, ids=lambda gate: gate.name)
@@ -59,8 +59,18 @@ def test_the_tables_say_where_the_paper_differs_from_arithmetic():
     assert verdicts["MNIST pixels"] == ["not comparable"] * 3
 
 
+def test_on_pixels_every_gate_of_a_kind_is_judged_not_their_mean():
+    """AND at 0.7% and OR at 4.7% are not both "about 3%", though their mean is 2.7%."""
+    counts = {0.0: 80, 0.25: 6, 0.75: 4, 1.0: 10}
+    by_gate = {gate.name: 100 * gap.exact(gate, gap.of_counts(counts)) for gate in gap.gates_of("and/or")}
+    mean = sum(by_gate.values()) / len(by_gate)
+    assert 2 < mean < 4 and by_gate["AND"] < 2 and by_gate["OR"] > 4
+    entry = theory_tables._gates_entry(by_gate, "~3", 2)
+    assert entry.verdict == "differ" and "AND" in entry.text and "OR" in entry.text
+
+
 def test_pixel_shares_add_up():
-    counts = pixel_counts("digits")
+    counts = {value: int(count) for value, count in pixel_counts("digits")}
     assert sum(counts.values()) == (1347 + 450) * 64 and set(counts) == {value / 16 for value in range(17)}
     table = theory_tables.pixel_distribution({"digits": counts})
     raw = [float(row[1].text) for row in table.rows]
@@ -86,8 +96,6 @@ def test_the_gradient_formula_holds_on_a_network_and_the_check_leaves_it_alone(d
 
 def test_the_gradient_check_notices_a_wrong_temperature(data, monkeypatch):
     net = hw.LogicNetwork(data.inputs, data.classes, 60, 2, tau=0.7, seed=1)
-    from hardwire.study.theory import trained
-
     right = trained._formula_gradient
     monkeypatch.setattr(trained, "_formula_gradient", lambda *arguments: right(*arguments) * 1.01)
     assert gradient_check(net, *data.train.batch(slice(50)))["gradient.difference"] > 1e-3
