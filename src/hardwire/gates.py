@@ -6,6 +6,7 @@ four numbers. Surprising: the order is the truth table read with (a, b) = (1, 1)
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,19 +23,19 @@ class Gate:
     formula: str
     coefficients: tuple[int, int, int, int]
 
-    def soft(self, a, b):
+    def soft(self, a: Any, b: Any) -> Any:
         """The product t-norm relaxation; a and b are numbers or arrays in [0, 1]."""
         c0, c1, c2, c3 = self.coefficients
         return c0 + c1 * a + c2 * b + c3 * a * b
 
-    def hard(self, a, b):
+    def hard(self, a: Any, b: Any) -> Any:
         """The Boolean gate on thresholded inputs: 0 or 1."""
         return self.soft(1 * (a > THRESHOLD), 1 * (b > THRESHOLD))
 
     @property
-    def truth_table(self) -> int:
-        """Four bits: bit 2*a + b is the output for inputs a, b."""
-        return sum(self.soft(a, b) << (2 * a + b) for a in (0, 1) for b in (0, 1))
+    def truth_table(self) -> tuple[int, ...]:
+        """The outputs for inputs (a, b) = 00, 01, 10 and 11."""
+        return tuple(self.soft(a, b) for a in (0, 1) for b in (0, 1))
 
 
 GATES = tuple(
