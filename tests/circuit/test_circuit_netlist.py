@@ -86,6 +86,31 @@ def test_wiring_outside_the_layer_before_is_refused():
         Circuit.from_layers(3, [[1, 1], [1, 1]], [[[0, 1], [2, 0]], [[0, 2], [1, 1]]], classes=1)
 
 
+def test_a_wire_to_nothing_reads_the_constant_0():
+    gates, wirings = [range(16), [6] * 16], [[[0] * 16, [-1] * 16], [[-1] * 16, range(16)]]
+    netlist = Circuit.from_layers(1, gates, wirings, classes=16).netlist
+    circuit = Circuit(netlist, classes=16)
+    for a in (0, 1):
+        assert circuit.scores([[a]])[0].tolist() == [int(gate.hard(a, 0)) for gate in hw.GATES]
+
+
+def test_a_sequence_of_layers_is_the_same_circuit_as_the_network_of_them():
+    layers = [hw.LogicLayer(9, 12, seed=1), hw.LogicLayer(12, 8, seed=2)]
+    circuit = Circuit.from_network(torch.nn.Sequential(*layers, hw.GroupSum(4)))
+    bits = random_bits(0, 60, 9)
+    net = hw.LogicNetwork(classes=4, layers=layers)
+    assert circuit.predict(bits).tolist() == net.predict(torch.from_numpy(bits).float()).tolist()
+
+
+def test_a_model_file_is_opened_as_its_circuit(tmp_path):
+    net = random_network(3)
+    hw.save(net, tmp_path / "model.safetensors")
+    bits = random_bits(0, 60, net.inputs)
+    assert np.array_equal(
+        Circuit.load(tmp_path / "model.safetensors").scores(bits), Circuit.from_network(net).scores(bits)
+    )
+
+
 def test_an_encoder_of_another_width_is_refused():
     with pytest.raises(hw.HardwireError, match="the encoder makes 6 bits but the circuit reads 2"):
         Circuit(netlist(), classes=2, encoder=hw.Encoder.uniform(3, 2, 255))

@@ -51,29 +51,19 @@ class Circuit:
         encoder: Encoder | None = None,
     ) -> "Circuit":
         """From layers as plain arrays: gates, uint8 [neurons] a layer; wirings, integers [2, neurons] a layer, indices
-        into the layer before (the inputs, for the first). The last layer's neurons are the outputs."""
-        if not len(gates) == len(wirings) >= 1:
-            raise HardwireError(f"give as many wirings as layers, at least one, not {len(wirings)} for {len(gates)}")
-        numbers = [np.asarray(gate) for gate in gates]
-        start, width, nodes = 0, inputs, []
-        for layer, (gate, given) in enumerate(zip(numbers, wirings, strict=True)):
-            wiring = np.asarray(given, np.int64)
-            if wiring.shape != (2, len(gate)):
-                raise HardwireError(f"layer {layer} has {len(gate)} gates, so its wiring is [2, {len(gate)}]")
-            if wiring.size and (wiring.min() < 0 or wiring.max() >= width):
-                raise HardwireError(f"the wiring of layer {layer} must lie in 0 to {width - 1}, a dangling wire")
-            nodes.append(wiring + start)
-            start, width = start + width, len(gate)
-        first, second = np.concatenate(nodes, axis=1)
-        return cls(
-            Netlist(inputs, np.concatenate(numbers), first, second, np.arange(start, start + width)), classes, encoder
-        )
+        into the layer before (the inputs, for the first) or -1 for the constant 0. The last layer's neurons are the
+        outputs."""
+        return cls(Netlist.from_layers(inputs, gates, wirings), classes, encoder)
 
     @classmethod
     def from_network(cls, net: Any) -> "Circuit":
-        """The deployed circuit of a `LogicNetwork`: each neuron's argmax gate, the wiring and the encoder."""
-        gates = [gate.cpu().numpy() for gate in net.gates()]
-        wirings = [layer.wiring.cpu().numpy() for layer in net.layers]
+        """The deployed circuit of a network of ours, or of an nn.Sequential of our layers: argmax gates and wires."""
+        from hardwire.engine.stack import freeze
+        from hardwire.network import fuse
+
+        net = fuse(net)
+        levels = freeze(net.stack())
+        gates, wirings = [level.gates for level in levels], [level.wires for level in levels]
         return cls.from_layers(net.inputs, gates, wirings, net.classes, net.encoder)
 
     @property

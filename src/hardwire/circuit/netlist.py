@@ -5,6 +5,7 @@ rules out cycles. Surprising: simplification keeps the list of outputs as long a
 input, a constant or a node that others share), so that two versions of a netlist can be compared output by output.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,6 +18,7 @@ from hardwire.errors import HardwireError
 from hardwire.gates import GATES
 
 Integers = npt.NDArray[np.integer[Any]]
+NOTHING = -1  # a wire of a layer that reads the constant 0
 _FIELDS = (("gate", np.uint8), ("first", np.int32), ("second", np.int32), ("outputs", np.int32))
 
 
@@ -46,13 +48,31 @@ class Netlist:
             )
         self._check_nodes()
 
+    @classmethod
+    def from_layers(cls, inputs: int, gates: Sequence[npt.ArrayLike], wirings: Sequence[npt.ArrayLike]) -> "Netlist":
+        """As `Circuit.from_layers` describes; the last layer's neurons are the outputs."""
+        if not len(gates) == len(wirings) >= 1:
+            raise HardwireError(f"give as many wirings as layers, at least one, not {len(wirings)} for {len(gates)}")
+        numbers = [_vector("gate", gate, np.uint8) for gate in gates]
+        start, width, nodes = 0, inputs, []
+        for layer, (gate, given) in enumerate(zip(numbers, wirings, strict=True)):
+            wiring = np.asarray(given, np.int64)
+            if wiring.shape != (2, len(gate)):
+                raise HardwireError(f"layer {layer} has {len(gate)} gates, so its wiring is [2, {len(gate)}]")
+            if wiring.size and (wiring.min() < NOTHING or wiring.max() >= width):
+                raise HardwireError(f"the wiring of layer {layer} must lie in 0 to {width - 1}, a dangling wire")
+            nodes.append(np.where(wiring == NOTHING, NOTHING, wiring + start))
+            start, width = start + width, len(gate)
+        gate, (first, second) = np.concatenate(numbers), np.concatenate(nodes, axis=1)
+        _check_numbers(gate)
+        gate = np.where(first == NOTHING, np.array(algebra.FIRST_IS[0])[gate], gate)
+        gate = np.where(second == NOTHING, np.array(algebra.SECOND_IS[0])[gate], gate)
+        return cls(inputs, gate, np.maximum(first, 0), np.maximum(second, 0), np.arange(start, start + width))
+
     def _check_nodes(self) -> None:
         if len(self.outputs) == 0:
             raise HardwireError("a netlist has at least 1 output")
-        unknown = self.gate >= len(GATES)
-        if unknown.any():
-            worst = int(np.argmax(unknown))
-            raise HardwireError(f"gate {worst} has number {self.gate[worst]}; the 16 gates are 0 to 15")
+        _check_numbers(self.gate)
         own = np.arange(self.inputs, self.nodes)
         for operand in (self.first, self.second):
             self._check_range(operand, "gate {} reads")
@@ -97,6 +117,13 @@ class Netlist:
     def depth(self) -> int:
         """Gates on the longest path to an output."""
         return int(self.levels[self.outputs].max())
+
+
+def _check_numbers(gate: Integers) -> None:
+    unknown = gate >= len(GATES)
+    if unknown.any():
+        worst = int(np.argmax(unknown))
+        raise HardwireError(f"gate {worst} has number {gate[worst]}; the 16 gates are 0 to 15")
 
 
 def _vector(name: str, values: npt.ArrayLike, dtype: type[np.integer[Any]]) -> Integers:

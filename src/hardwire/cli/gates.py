@@ -3,7 +3,7 @@
 import typer
 
 
-def gates():
+def gates() -> None:
     """The 16 two-input gates a neuron chooses from.
 
     The soft formula is c0 + c1·a + c2·b + c3·ab on [0, 1]; on 0 and 1 it is the Boolean gate. The truth table lists the
