@@ -33,9 +33,9 @@ class Gate:
         return self.soft(1 * (a > THRESHOLD), 1 * (b > THRESHOLD))
 
     @property
-    def truth_table(self) -> tuple[int, ...]:
+    def truth_table(self) -> tuple[int, int, int, int]:
         """The outputs for inputs (a, b) = 00, 01, 10 and 11."""
-        return tuple(self.soft(a, b) for a in (0, 1) for b in (0, 1))
+        return self.soft(0, 0), self.soft(0, 1), self.soft(1, 0), self.soft(1, 1)
 
 
 GATES = tuple(

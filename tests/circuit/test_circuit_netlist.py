@@ -86,12 +86,20 @@ def test_wiring_outside_the_layer_before_is_refused():
         Circuit.from_layers(3, [[1, 1], [1, 1]], [[[0, 1], [2, 0]], [[0, 2], [1, 1]]], classes=1)
 
 
-def test_a_wire_to_nothing_reads_the_constant_0():
-    gates, wirings = [range(16), [6] * 16], [[[0] * 16, [-1] * 16], [[-1] * 16, range(16)]]
-    netlist = Circuit.from_layers(1, gates, wirings, classes=16).netlist
-    circuit = Circuit(netlist, classes=16)
-    for a in (0, 1):
-        assert circuit.scores([[a]])[0].tolist() == [int(gate.hard(a, 0)) for gate in hw.GATES]
+def test_convolutions_pooling_padding_and_learned_wires_become_the_circuit_that_eval_runs():
+    net = hw.LogicNetwork(
+        classes=2,
+        layers=[
+            hw.LogicConv2d((2, 5, 5), kernels=3, kernel_size=3, tree_depth=2, padding=1, seed=1),
+            hw.OrPool2d(2),
+            hw.LogicLayer(3 * 2 * 2, 16, wiring="learned", candidates=4, seed=2),
+        ],
+    )
+    circuit = Circuit.from_network(net)
+    bits = random_bits(0, 80, 50)
+    expected = net.predict(torch.from_numpy(bits).float()).tolist()
+    assert circuit.predict(bits).tolist() == expected
+    assert circuit.simplify().predict(bits).tolist() == expected
 
 
 def test_a_sequence_of_layers_is_the_same_circuit_as_the_network_of_them():

@@ -51,8 +51,7 @@ class Circuit:
         encoder: Encoder | None = None,
     ) -> "Circuit":
         """From layers as plain arrays: gates, uint8 [neurons] a layer; wirings, integers [2, neurons] a layer, indices
-        into the layer before (the inputs, for the first) or -1 for the constant 0. The last layer's neurons are the
-        outputs."""
+        into the layer before (the inputs, for the first). The last layer's neurons are the outputs."""
         return cls(Netlist.from_layers(inputs, gates, wirings), classes, encoder)
 
     @classmethod

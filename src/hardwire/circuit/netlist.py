@@ -18,7 +18,6 @@ from hardwire.errors import HardwireError
 from hardwire.gates import GATES
 
 Integers = npt.NDArray[np.integer[Any]]
-NOTHING = -1  # a wire of a layer that reads the constant 0
 _FIELDS = (("gate", np.uint8), ("first", np.int32), ("second", np.int32), ("outputs", np.int32))
 
 
@@ -59,20 +58,20 @@ class Netlist:
             wiring = np.asarray(given, np.int64)
             if wiring.shape != (2, len(gate)):
                 raise HardwireError(f"layer {layer} has {len(gate)} gates, so its wiring is [2, {len(gate)}]")
-            if wiring.size and (wiring.min() < NOTHING or wiring.max() >= width):
+            if wiring.size and (wiring.min() < 0 or wiring.max() >= width):
                 raise HardwireError(f"the wiring of layer {layer} must lie in 0 to {width - 1}, a dangling wire")
-            nodes.append(np.where(wiring == NOTHING, NOTHING, wiring + start))
+            nodes.append(wiring + start)
             start, width = start + width, len(gate)
-        gate, (first, second) = np.concatenate(numbers), np.concatenate(nodes, axis=1)
-        _check_numbers(gate)
-        gate = np.where(first == NOTHING, np.array(algebra.FIRST_IS[0])[gate], gate)
-        gate = np.where(second == NOTHING, np.array(algebra.SECOND_IS[0])[gate], gate)
-        return cls(inputs, gate, np.maximum(first, 0), np.maximum(second, 0), np.arange(start, start + width))
+        first, second = np.concatenate(nodes, axis=1)
+        return cls(inputs, np.concatenate(numbers), first, second, np.arange(start, start + width))
 
     def _check_nodes(self) -> None:
         if len(self.outputs) == 0:
             raise HardwireError("a netlist has at least 1 output")
-        _check_numbers(self.gate)
+        unknown = self.gate >= len(GATES)
+        if unknown.any():
+            worst = int(np.argmax(unknown))
+            raise HardwireError(f"gate {worst} has number {self.gate[worst]}; the 16 gates are 0 to 15")
         own = np.arange(self.inputs, self.nodes)
         for operand in (self.first, self.second):
             self._check_range(operand, "gate {} reads")
@@ -117,13 +116,6 @@ class Netlist:
     def depth(self) -> int:
         """Gates on the longest path to an output."""
         return int(self.levels[self.outputs].max())
-
-
-def _check_numbers(gate: Integers) -> None:
-    unknown = gate >= len(GATES)
-    if unknown.any():
-        worst = int(np.argmax(unknown))
-        raise HardwireError(f"gate {worst} has number {gate[worst]}; the 16 gates are 0 to 15")
 
 
 def _vector(name: str, values: npt.ArrayLike, dtype: type[np.integer[Any]]) -> Integers:
