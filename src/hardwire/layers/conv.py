@@ -24,7 +24,7 @@ from hardwire.selection import Method
 from hardwire.temperature import Temperature
 
 OR = next(gate.index for gate in GATES if gate.name == "OR")
-AND_LIKE = [gate.index for gate in GATES if gate.truth_table.bit_count() == 1]  # an AND with inputs negated or not
+AND_LIKE = [gate.index for gate in GATES if sum(gate.truth_table) == 1]  # an AND with inputs negated or not
 TREE_BONUS = 2.0
 _ARGUMENTS = [
     "kernels",
