@@ -21,9 +21,9 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     put_gz(tmp_path / "system", CONTENTS)
     tiny = idx_entry(collection_of(CONTENTS, [Folder(tmp_path / "system", "dataset-tiny")]))
-    digits = catalog.ENTRIES["digits"]
-    monkeypatch.setattr(catalog, "ENTRIES", {"digits": digits, "tiny": tiny})
-    monkeypatch.setattr(hw.data, "ENTRIES", catalog.ENTRIES)
+    for name in set(catalog.ENTRIES) - {"digits"}:
+        monkeypatch.delitem(catalog.ENTRIES, name)
+    monkeypatch.setitem(catalog.ENTRIES, "tiny", tiny)
     return tmp_path / "data" / "tiny"
 
 
