@@ -6,6 +6,7 @@ four numbers. Surprising: the order is the truth table read with (a, b) = (1, 1)
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,12 +23,12 @@ class Gate:
     formula: str
     coefficients: tuple[int, int, int, int]
 
-    def soft(self, a, b):
+    def soft(self, a: Any, b: Any) -> Any:
         """The product t-norm relaxation; a and b are numbers or arrays in [0, 1]."""
         c0, c1, c2, c3 = self.coefficients
         return c0 + c1 * a + c2 * b + c3 * a * b
 
-    def hard(self, a, b):
+    def hard(self, a: Any, b: Any) -> Any:
         """The Boolean gate on thresholded inputs: 0 or 1."""
         return self.soft(1 * (a > THRESHOLD), 1 * (b > THRESHOLD))
 

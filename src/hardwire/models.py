@@ -1,55 +1,66 @@
 """`save` and `load`: a network as one safetensors file, which cannot run code when it is opened.
 
-The file holds the state (logits, wiring, temperature, step count), the encoder's thresholds and the arguments that
+The file holds the state (logits, wiring, temperatures, step counts), the encoder's thresholds and the arguments that
 made the network. Surprising: shapes are checked against those arguments before anything is built, so a file that lies
 about its size cannot take the memory.
 """
 
 import json
+import os
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import nn
 
 from hardwire import temperature
 from hardwire.bits import Encoder
-from hardwire.errors import HardwireError
+from hardwire.errors import HardwireError, unknown_name
 from hardwire.files import tensors as tensorfile
-from hardwire.layers import K
-from hardwire.network import LogicNetwork
+from hardwire.gates import GATES
+from hardwire.layers import LAYERS, GateLayer, LogicLayer, Selector
+from hardwire.network import SEEDS_PER_NETWORK, LogicNetwork, fuse
 
 KIND = "hardwire-network"
-VERSION = 1
+PLAIN, LAYERED = 1, 2  # versions: a list of widths, as 0.1.0 wrote it; a list of layers of any kind
+VERSION = LAYERED
 _THRESHOLDS = "encoder.thresholds"
-_CONFIG_TYPES = {
+_COMMON = {
     "inputs": int,
     "classes": int,
-    "widths": list,
     "method": str,
     "temperature": dict,
     "seed": int,
     "group_temperature": float | int | None,
     "dtype": str,
 }
+_PLAIN_TYPES = {**_COMMON, "widths": list}
+_LAYERED_TYPES = {**_COMMON, "layers": list, "wire_method": str}
 _DTYPES = {
     str(dtype).removeprefix("torch."): dtype for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 }
+_Path = str | os.PathLike[str]
 
 
-def save(net: LogicNetwork, path, dataset: str | None = None) -> None:
-    """Writes the network to `path`, whole or not at all; `dataset` is what it was trained on, for `trained_on`."""
-    if not isinstance(net, LogicNetwork):
-        raise HardwireError(f"hw.save takes a LogicNetwork, not {type(net).__name__}; save its state_dict() instead")
+def save(net: nn.Module, path: _Path, dataset: str | None = None) -> None:
+    """Writes a network to `path`, whole or not at all; `dataset` is what it was trained on, for `trained_on`.
+
+    An nn.Sequential of our layers is saved as the network that `hw.fuse` makes of it.
+    """
+    net = fuse(net)
     for name, logits in net.named_parameters():
         if not torch.isfinite(logits).all():
             raise HardwireError(f"{name} holds NaN or infinity; such a network cannot be saved")
     tensors = net.state_dict()
     if net.encoder is not None:
         tensors[_THRESHOLDS] = torch.from_numpy(net.encoder.thresholds)
-    fields = {"config": json.dumps(config_of(net))} | ({} if dataset is None else {"dataset": str(dataset)})
-    tensorfile.write(path, KIND, VERSION, tensors, fields)
+    config = config_of(net)
+    fields = {"config": json.dumps(config)} | ({} if dataset is None else {"dataset": str(dataset)})
+    tensorfile.write(path, KIND, LAYERED if "layers" in config else PLAIN, tensors, fields)
 
 
-def load(path) -> LogicNetwork:
+def load(path: _Path) -> LogicNetwork:
     """The network that `save` wrote, in eval mode."""
     tensors, fields = tensorfile.read(path, KIND, VERSION)
     try:
@@ -58,58 +69,124 @@ def load(path) -> LogicNetwork:
         raise HardwireError(f"{path} does not hold a valid network: {error}") from None
 
 
-def trained_on(path) -> str | None:
+def trained_on(path: _Path) -> str | None:
     """The dataset that was named when the model was saved."""
     return tensorfile.read(path, KIND, VERSION)[1].get("dataset")
 
 
-def config_of(net: LogicNetwork) -> dict:
+def config_of(net: LogicNetwork) -> dict[str, Any]:
     """What makes a network of the same form, as plain JSON values."""
-    return {
+    config = {
         "inputs": net.inputs,
         "classes": net.classes,
-        "widths": net.widths,
-        "method": net.method,
-        "temperature": net.selector.temperature.config(),
-        "seed": net.seed,
+        **_selector_config(net.selector),
         "group_temperature": net.group_sum.temperature,
-        "dtype": str(net.layers[0].logits.dtype).removeprefix("torch."),
+        "dtype": str(next(net.parameters()).dtype).removeprefix("torch."),
     }
+    if _is_plain(net):
+        return config | {"widths": net.widths}
+    layers = [_layer_config(layer) for layer in net.layers]
+    return config | {"layers": layers, "wire_method": net.selector.wire_method.name}
 
 
-def _parse_config(text: str) -> dict:
+def _is_plain(net: LogicNetwork) -> bool:
+    """Whether widths and a seed say it all: the form of 0.1.0."""
+    last = len(net.layers) - 1
+    for number, layer in enumerate(net.layers):
+        if not isinstance(layer, LogicLayer) or layer.selector is not None or layer.wire_logits is not None:
+            return False
+        groups = net.classes if number == last else 1
+        if layer.config() != {
+            "inputs": layer.inputs,
+            "neurons": layer.neurons,
+            "seed": net.seed * SEEDS_PER_NETWORK + number,
+            "wiring": "random",
+            "start": "normal",
+            "groups": groups,
+        }:
+            return False
+    return True
+
+
+def _selector_config(selector: Selector) -> dict[str, Any]:
+    return {"method": selector.method.name, "temperature": selector.temperature.config(), "seed": selector.seed}
+
+
+def _layer_config(layer: GateLayer) -> dict[str, Any]:
+    own = {} if layer.selector is None else {"selector": _selector_config(layer.selector)}
+    return {"kind": layer.kind, "arguments": layer.config(), **own}
+
+
+def _parse_config(text: str) -> dict[str, Any]:
     try:
         config = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
         raise HardwireError(f"its config is not JSON ({error})") from None
-    if not isinstance(config, dict) or set(config) != set(_CONFIG_TYPES):
-        raise HardwireError(f"its config must have exactly the entries {', '.join(_CONFIG_TYPES)}")
-    for name, kind in _CONFIG_TYPES.items():
+    types = _LAYERED_TYPES if isinstance(config, dict) and "layers" in config else _PLAIN_TYPES
+    if not isinstance(config, dict) or set(config) != set(types):
+        raise HardwireError(f"its config must have exactly the entries {', '.join(types)}")
+    for name, kind in types.items():
         if not isinstance(config[name], kind) or isinstance(config[name], bool):
             raise HardwireError(f"its config entry {name} is {config[name]!r}")
-    if not config["widths"] or not all(type(width) is int and width > 0 for width in config["widths"]):
+    widths = config.get("widths", [1])
+    if not widths or not all(type(width) is int and width > 0 for width in widths):
         raise HardwireError(f"its widths are {config['widths']}")
     if config["dtype"] not in _DTYPES:
         raise HardwireError(f"its dtype is {config['dtype']!r}; known are {', '.join(_DTYPES)}")
     return config
 
 
-def _rebuild(tensors: dict[str, torch.Tensor], config: dict) -> LogicNetwork:
+def _rebuild(tensors: dict[str, torch.Tensor], config: dict[str, Any]) -> LogicNetwork:
     thresholds = tensors.pop(_THRESHOLDS, None)
+    encoder = None if thresholds is None else Encoder(_numpy_thresholds(thresholds))
     dtype = _DTYPES[config.pop("dtype")]
     tau = temperature.from_config(config.pop("temperature"))
-    _check_layers(tensors, config["inputs"], config["widths"], dtype)
-    encoder = None if thresholds is None else Encoder(_numpy_thresholds(thresholds))
-    net = LogicNetwork(**config, tau=tau, encoder=encoder).to(dtype)
+    if "layers" in config:
+        inputs = config.pop("inputs")
+        layers = [_layer(number, entry, tensors) for number, entry in enumerate(config.pop("layers"))]
+        net = LogicNetwork(**config, layers=layers, tau=tau, encoder=encoder).to(dtype)
+        if net.inputs != inputs:
+            raise HardwireError(f"it reads {net.inputs} inputs, but says {inputs}")
+    else:
+        _check_widths(tensors, config["inputs"], config["widths"], dtype)
+        net = LogicNetwork(**config, tau=tau, encoder=encoder).to(dtype)
     _check_state(tensors, net.state_dict())
     net.load_state_dict(tensors)
     return net.eval()
 
 
-def _check_layers(tensors, inputs: int, widths: list[int], dtype: torch.dtype) -> None:
+def _layer(number: int, entry: Any, tensors: dict[str, torch.Tensor]) -> GateLayer:
+    """A layer of the list, with its own selector if it has one."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("arguments"), dict):
+        raise HardwireError(f"layer {number} of its config is {entry!r}")
+    kind = entry.get("kind")
+    if not isinstance(kind, str) or kind not in LAYERS:
+        raise unknown_name("kind of layer", kind, LAYERS)
+    prefix = f"layers.{number}."
+    own = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+    try:
+        layer = LAYERS[kind].restore(entry["arguments"], own)
+    except TypeError as error:
+        raise HardwireError(f"layer {number} of its config does not fit a {kind} layer: {error}") from None
+    selector = entry.get("selector")
+    if selector is not None:
+        layer.selector = _selector(selector)
+        layer.own_choice = True
+    return layer
+
+
+def _selector(config: Any) -> Selector:
+    if not isinstance(config, dict) or set(config) != {"method", "temperature", "seed"}:
+        raise HardwireError(f"a selector has method, temperature and seed, not {config!r}")
+    if not isinstance(config["temperature"], dict):
+        raise HardwireError(f"a selector's temperature is {config['temperature']!r}")
+    return Selector(config["method"], temperature.from_config(config["temperature"]), seed=config["seed"])
+
+
+def _check_widths(tensors: dict[str, torch.Tensor], inputs: int, widths: list[int], dtype: torch.dtype) -> None:
     """Shape, dtype and range of what grows with the network, before a network of that size is made."""
     for layer, width in enumerate(widths):
-        logits = _take(tensors, f"layers.{layer}.logits", (width, K), dtype)
+        logits = _take(tensors, f"layers.{layer}.logits", (width, len(GATES)), dtype)
         if not torch.isfinite(logits).all():
             raise HardwireError(f"layers.{layer}.logits holds NaN or infinity")
         wiring = _take(tensors, f"layers.{layer}.wiring", (2, width), torch.int32)
@@ -118,19 +195,19 @@ def _check_layers(tensors, inputs: int, widths: list[int], dtype: torch.dtype) -
         inputs = width
 
 
-def _check_state(tensors, expected) -> None:
+def _check_state(tensors: dict[str, torch.Tensor], expected: dict[str, torch.Tensor]) -> None:
     unknown = sorted(set(tensors) - set(expected))
     if unknown:
         raise HardwireError(f"it holds tensors that no such network has: {', '.join(unknown)}")
     for name, like in expected.items():
         tensor = _take(tensors, name, tuple(like.shape), like.dtype)
-        if not ((torch.isfinite(tensor).all() and (tensor >= 0).all()) or name.endswith(".logits")):
-            raise HardwireError(f"{name} must be a finite number of at least 0")
-    if not tensors["selector.temperature.tau"] > 0:
-        raise HardwireError("selector.temperature.tau must be above 0")
+        if not torch.isfinite(tensor).all() or not (name.endswith("logits") or (tensor >= 0).all()):
+            raise HardwireError(f"{name} must be finite, and at least 0 where it is no logit")
+        if name.endswith("temperature.tau") and not tensor > 0:
+            raise HardwireError(f"{name} must be above 0")
 
 
-def _take(tensors, name: str, shape: tuple, dtype: torch.dtype) -> torch.Tensor:
+def _take(tensors: dict[str, torch.Tensor], name: str, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
     if name not in tensors:
         raise HardwireError(f"the tensor {name} is missing")
     tensor = tensors[name]
@@ -139,7 +216,7 @@ def _take(tensors, name: str, shape: tuple, dtype: torch.dtype) -> torch.Tensor:
     return tensor
 
 
-def _numpy_thresholds(thresholds: torch.Tensor) -> np.ndarray:
+def _numpy_thresholds(thresholds: torch.Tensor) -> NDArray[np.float32]:
     if thresholds.dtype != torch.float32:
         raise HardwireError(f"{_THRESHOLDS} is {thresholds.dtype} instead of torch.float32")
     return thresholds.numpy()

@@ -1,73 +1,137 @@
 """`LogicNetwork`: layers of gates and a group sum, run as one operation.
 
-Flat, as in the paper (equal widths), or with a list of widths. The whole forward pass goes to the engine at once, so
-that a fast engine can fuse it. Surprising: one selector serves all layers, because CAGE's confidence is the network's.
+Flat, as in the paper (equal widths), with a list of widths, or of any layers of ours in a list. The whole forward pass
+goes to the engine at once, so that a fast engine can fuse it; `fuse` does the same for an nn.Sequential of our layers.
+Surprising: one selector serves all layers that have no method of their own, because CAGE's confidence is the
+network's.
 """
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
-from hardwire import engine as engines
 from hardwire.bits import Encoder
+from hardwire.engine.stack import Head, Input, frozen_gates
 from hardwire.errors import HardwireError, whole_number
-from hardwire.layers import GateLayer, GroupSum, Selecting, Selector, check_groups, check_input, selection_mode
-from hardwire.selection import check_logits, first_argmax
+from hardwire.layers import (
+    Fused,
+    GateLayer,
+    GroupSum,
+    LogicLayer,
+    Part,
+    Selector,
+    check_groups,
+    check_input,
+    check_seed,
+    parts_of,
+    selection_mode,
+)
+from hardwire.selection import Method, first_argmax
+from hardwire.temperature import Temperature
+
+SEEDS_PER_NETWORK = 1009  # so many layers fit between two seeds before any two networks share a layer
 
 
-class LogicNetwork(Selecting):
+class LayerList(nn.ModuleList):
+    """An nn.ModuleList that knows what it holds."""
+
+    if TYPE_CHECKING:
+
+        def __iter__(self) -> Iterator[GateLayer]: ...
+        def __getitem__(self, index: int) -> GateLayer: ...  # type: ignore[override]
+
+
+class LogicNetwork(Fused):
     """A classifier made of two-input gates: [batch, inputs] -> class scores [batch, classes].
 
     inputs: features, floats in [0, 1] or packed Bits. width and depth, or widths: neurons of each layer; the last is a
-    multiple of classes. method: soft-mix, soft-gumbel, hard-st or gumbel-st. tau: a number, or a temperature object.
-    cage: set the backward temperature from the network's confidence (hard-st and gumbel-st). seed: wiring, initial
-    logits and noise. group_temperature: of the class sums; the paper's alpha(C)*sqrt(k) if not given. encoder: how raw
-    values become the input bits, kept with the model for deployment. engine: auto, or an engine by name.
+    multiple of classes. layers: instead of inputs and widths, layers of ours in order. method: soft-mix, soft-gumbel,
+    hard-st or gumbel-st, the hard two also with "+cage". tau: a number, or a temperature object. cage: set the backward
+    temperature from the network's confidence (hard-st and gumbel-st). seed: wiring, initial logits and noise.
+    group_temperature: of the class sums; the paper's alpha(C)*sqrt(k) if not given. encoder: how raw values become the
+    input bits, kept with the model for deployment. engine: auto, or an engine by name. wire_method: how learned wires
+    choose, where it is not as gates do. Whatever else is given goes to each layer: wiring, candidates, start, bonus.
     """
 
     def __init__(
         self,
-        inputs: int,
-        classes: int,
+        inputs: int | None = None,
+        classes: int | None = None,
         width: int | None = None,
         depth: int | None = None,
         *,
         widths: list[int] | None = None,
-        method: str = "hard-st",
-        tau=1.0,
+        layers: Sequence[GateLayer] | None = None,
+        method: str | Method = "hard-st",
+        tau: float | Temperature = 1.0,
         cage: bool = False,
         seed: int | None = None,
         group_temperature: float | None = None,
         encoder: Encoder | None = None,
         engine: str = "auto",
+        wire_method: str | Method | None = None,
+        **layer_options: Any,
     ):
-        super().__init__()
-        self.inputs, self.classes = whole_number("inputs", inputs), whole_number("classes", classes, least=2)
-        self.widths = _widths(width, depth, widths)
+        super().__init__(engine)
+        if classes is None:
+            raise HardwireError("a network needs the number of classes; give classes=")
+        self.classes = whole_number("classes", classes, least=2)
         self.group_sum = GroupSum(self.classes, group_temperature)
+        self.selector = Selector(method, tau, cage, check_seed(seed, bits=53), wire_method=wire_method)
+        if layers is None:
+            self.inputs = whole_number("inputs", inputs)
+            widths = _widths(width, depth, widths)
+            check_groups(widths[-1], self.classes)
+            layers = self._make_layers(widths, layer_options)
+        elif layer_options or any(given is not None for given in (inputs, width, depth, widths)):
+            raise HardwireError("give either layers, or inputs and widths (with wiring, start and so on), not both")
+        self.layers = LayerList(_adopt(_check_layers(layers)))
+        self.inputs = self.layers[0].inputs
+        self._finish(encoder)
+
+    def _make_layers(self, widths: list[int], options: dict[str, Any]) -> list[GateLayer]:
+        last = len(widths) - 1
+        return [
+            LogicLayer(
+                inputs,
+                neurons,
+                seed=self.seed * SEEDS_PER_NETWORK + number,
+                groups=self.classes if number == last else 1,
+                **options,
+            )
+            for number, (inputs, neurons) in enumerate(zip([self.inputs, *widths], widths, strict=False))
+        ]
+
+    def _finish(self, encoder: Encoder | None) -> None:
+        """What follows from the layers: they fit each other, the classes and the encoder."""
+        shape = self.layers[0].input_shape
+        for layer in self.layers:
+            layer.connect(shape)
+            shape = layer.output_shape
         check_groups(self.widths[-1], self.classes)
-        self.selector = Selector(method, tau, cage, seed)
-        self.layers = nn.ModuleList(self._make_layers())
-        self.engine = engines.check_engine(engine)
+        for part in self.parts():
+            if part.selector is not None and part.level.candidates is not None:
+                part.selector.add_wires(part.level.candidates)
         self.encoder = encoder
         if encoder is not None and encoder.features != self.inputs:
             raise HardwireError(f"the encoder makes {encoder.features} bits but the network reads {self.inputs}")
 
-    def _make_layers(self):
-        last = len(self.widths) - 1
-        for layer, (inputs, neurons) in enumerate(zip([self.inputs, *self.widths], self.widths, strict=False)):
-            # 1009 layers fit between two seeds before any two networks share a layer
-            yield GateLayer(inputs, neurons, self.seed * 1009 + layer, self.classes if layer == last else 1)
+    def parts(self) -> list[Part]:
+        return parts_of(self.layers, self.selector)
 
-    def forward(self, x) -> torch.Tensor:
+    def head(self) -> Head:
+        return self.group_sum.head(self.widths[-1])
+
+    def forward(self, x: Input) -> torch.Tensor:
         check_input(x, self.inputs)
-        return engines.choose(self.engine, x, self.layers[0].logits).run_network(
-            x,
-            [layer.logits for layer in self.layers],
-            [layer.wiring for layer in self.layers],
-            self.next_plan(),
-            self.classes,
-            self.group_sum.temperature_for(self.widths[-1]),
-        )
+        return self.run(x)
+
+    @property
+    def widths(self) -> list[int]:
+        """The neurons of each layer."""
+        return [layer.neurons for layer in self.layers]
 
     @property
     def seed(self) -> int:
@@ -84,17 +148,63 @@ class LogicNetwork(Selecting):
 
     @torch.no_grad()
     def gates(self) -> list[torch.Tensor]:
-        """The deployed gate of every neuron, uint8 [neurons] a layer: the argmax logit, ties to the lowest index."""
-        return [first_argmax(check_logits(layer.logits)).to(torch.uint8) for layer in self.layers]
+        """The deployed gate of every neuron, uint8 [neurons] a level: the argmax logit, ties to the lowest index."""
+        return [frozen_gates(part.level) for part in self.parts()]
 
     @torch.no_grad()
-    def predict(self, x) -> torch.Tensor:
+    def predict(self, x: Input) -> torch.Tensor:
         """The deployed classes [batch], ties to the lowest; the network's mode stays as it is."""
         with selection_mode(self, "deploy"):
             return first_argmax(self(x))
 
 
-def _widths(width, depth, widths) -> list[int]:
+def fuse(model: nn.Module) -> LogicNetwork:
+    """An nn.Sequential of our layers and a GroupSum as one network: the same parameters, choices and noise, one
+    operation.
+
+    The layers stay those of `model`, each with its own selector; train either, and both have learned.
+    """
+    if isinstance(model, LogicNetwork):
+        return model
+    children = list(model.children()) if isinstance(model, nn.Sequential) else []
+    if len(children) < 2 or not isinstance(children[-1], GroupSum):
+        raise HardwireError(
+            f"{type(model).__name__} is no network of ours; give a LogicNetwork or an nn.Sequential of layers of gates "
+            "with a GroupSum at the end"
+        )
+    layers, head = _check_layers(children[:-1]), children[-1]
+    net = LogicNetwork.__new__(LogicNetwork)
+    Fused.__init__(net, layers[0].engine)
+    net.classes, net.group_sum = head.classes, head
+    net.selector = Selector(seed=0)  # serves no level: every layer has its own
+    net.layers = LayerList(layers)
+    net.inputs = net.layers[0].inputs
+    net._finish(encoder=None)
+    return net.train(model.training)
+
+
+def _check_layers(layers: Sequence[nn.Module]) -> list[GateLayer]:
+    if not layers:
+        raise HardwireError("layers [] leaves no layer; name at least one")
+    for layer in layers:
+        if not isinstance(layer, GateLayer):
+            raise HardwireError(
+                f"{type(layer).__name__} is not a layer of gates; a network is made of LogicLayer and its relatives"
+            )
+    if len(set(layers)) < len(layers):
+        raise HardwireError("a layer stands twice in the list; make one for each place")
+    return list(layers)  # type: ignore[arg-type]  # each was checked
+
+
+def _adopt(layers: Sequence[GateLayer]) -> Sequence[GateLayer]:
+    """Layers without a method of their own give up their selector: the network's serves them."""
+    for layer in layers:
+        if not layer.own_choice:
+            layer.selector = None
+    return layers
+
+
+def _widths(width: int | None, depth: int | None, widths: list[int] | None) -> list[int]:
     if widths is None:
         if width is None or depth is None:
             raise HardwireError("give width and depth (a flat network) or widths (a list, one for each layer)")

@@ -6,6 +6,7 @@ can make it again. This file is the definition; the native engine repeats it in 
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -13,6 +14,7 @@ _ROUNDS = 10
 _MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 _KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
 _LOW = 0xFFFFFFFF
+_WIRES = 1 << 30  # bit 30 of a place: the wires of a level, not its gates
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,12 @@ class NoiseKey:
     evaluation: bool = False
 
 
-def philox(counter: tuple, key: tuple[int, int]) -> tuple:
+def place_of(key: NoiseKey, layer: int) -> int:
+    """The word of the counter that says where noise is added: the level, and bit 31 for evaluations."""
+    return layer | key.evaluation << 31
+
+
+def philox(counter: tuple[Any, ...], key: tuple[int, int]) -> tuple[Any, ...]:
     """Four 32-bit words for each counter of four 32-bit words; all are int64 tensors (or ints) below 2**32."""
     c0, c1, c2, c3 = counter
     k0, k1 = key
@@ -37,7 +44,7 @@ def philox(counter: tuple, key: tuple[int, int]) -> tuple:
     return c0, c1, c2, c3
 
 
-def _multiply(word, multiplier: int) -> tuple:
+def _multiply(word: Any, multiplier: int) -> tuple[Any, Any]:
     """The high and low 32 bits of a product of two 32-bit words.
 
     In two parts of 16 bits, because the whole product overflows int64 and torch.compile's C++ then goes wrong.
@@ -52,13 +59,19 @@ def gumbel(key: NoiseKey, layer: int, nodes: int, choices: int, like: torch.Tens
     blocks = (choices + 3) // 4  # a counter yields four words, one for each of four choices
     neuron = torch.arange(nodes, device=like.device).unsqueeze(1)
     block = torch.arange(blocks, device=like.device).unsqueeze(0) + ((key.draw << 16) & _LOW)
-    place = torch.full((), layer + (key.evaluation << 31), dtype=torch.int64, device=like.device)
+    place = torch.full((), place_of(key, layer), dtype=torch.int64, device=like.device)
     step = torch.as_tensor(key.step, device=like.device) & _LOW
     words = philox((neuron, block, step, place), (key.seed & _LOW, (key.seed >> 32) & _LOW))
     word = torch.stack(torch.broadcast_tensors(*words), dim=-1).flatten(1)[:, :choices]
     # 23 bits, so that a float32 uniform is never 0 or 1 and the noise always finite
     uniform = ((word >> 9).to(torch.float32) + 0.5) * 2.0**-23
     return -torch.log(-torch.log(uniform)).to(like.dtype)
+
+
+def wire_gumbel(key: NoiseKey, layer: int, logits: torch.Tensor) -> torch.Tensor:
+    """Standard Gumbel noise for the wires of a level, [2, rows, K]: a place of its own, apart from the gates' noise."""
+    sides, rows, choices = logits.shape
+    return gumbel(key, layer + _WIRES, sides * rows, choices, like=logits).view(logits.shape)
 
 
 def gumbel_like(x: torch.Tensor, generator: torch.Generator | None = None) -> torch.Tensor:

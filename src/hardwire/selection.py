@@ -7,11 +7,14 @@ forward pass; it only shapes the softmax surrogate that the backward pass differ
 
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any, TypeAlias
 
 import torch
 
 from hardwire.errors import HardwireError, unknown_name
 from hardwire.noise import gumbel_like
+
+Tau: TypeAlias = float | torch.Tensor
 
 
 @dataclass(frozen=True)
@@ -43,19 +46,36 @@ def get_method(name: "str | Method") -> Method:
     return METHODS[name]
 
 
+SIX: dict[str, tuple[str, bool]] = {
+    **{name: (name, False) for name in METHODS},
+    **{f"{name}+cage": (name, True) for name, method in METHODS.items() if method.hard},
+}
+"""The paper's six: the four methods, and CAGE on the hard two; name -> (method, cage)."""
+
+
+def parse_method(name: "str | Method") -> tuple[Method, bool]:
+    """A method by any of the six names, and whether CAGE was named with it."""
+    if isinstance(name, Method):
+        return name, False
+    if not isinstance(name, str) or name not in SIX:
+        raise unknown_name("method", name, SIX)
+    method, cage = SIX[name]
+    return METHODS[method], cage
+
+
 class _StraightThrough(torch.autograd.Function):
     """Forward: the hard weights. Backward: the gradient goes to the soft weights, unchanged."""
 
     @staticmethod
-    def forward(hard, soft):
+    def forward(hard: torch.Tensor, soft: torch.Tensor) -> torch.Tensor:
         return hard.clone()
 
     @staticmethod
-    def setup_context(ctx, inputs, output):
+    def setup_context(ctx: Any, inputs: tuple[torch.Tensor, ...], output: torch.Tensor) -> None:
         pass
 
     @staticmethod
-    def backward(ctx, grad):
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[None, torch.Tensor]:
         return None, grad
 
 
@@ -75,7 +95,9 @@ def first_argmax(x: torch.Tensor) -> torch.Tensor:
     return x.max(-1).indices
 
 
-def selection_weights(logits, method="hard-st", tau=1.0, noise=None) -> torch.Tensor:
+def selection_weights(
+    logits: torch.Tensor, method: str | Method = "hard-st", tau: Tau = 1.0, noise: torch.Tensor | None = None
+) -> torch.Tensor:
     """The weights of the K candidates, [..., K], for logits [..., K]; differentiable in the logits.
 
     The backward pass is the paper's gradient proposition, dL/dz_j = (delta / tau) * w_j * (g_j - sum_i w_i g_i) with
@@ -97,7 +119,13 @@ def selection_weights(logits, method="hard-st", tau=1.0, noise=None) -> torch.Te
     return straight_through(pick(logits.detach()), soft) if method.hard else soft
 
 
-def select(logits, candidates, method="hard-st", tau=1.0, noise=None) -> torch.Tensor:
+def select(
+    logits: torch.Tensor,
+    candidates: torch.Tensor,
+    method: str | Method = "hard-st",
+    tau: Tau = 1.0,
+    noise: torch.Tensor | None = None,
+) -> torch.Tensor:
     """Chooses among candidates [..., K] by logits [..., K] (broadcast against each other) -> [...].
 
     The candidates receive the gradient of the forward pass: for the hard methods only the picked one does.
@@ -107,22 +135,30 @@ def select(logits, candidates, method="hard-st", tau=1.0, noise=None) -> torch.T
     return (weights * candidates).sum(-1)
 
 
-def soft_mix(logits, candidates, tau=1.0, noise=None):
+def soft_mix(
+    logits: torch.Tensor, candidates: torch.Tensor, tau: Tau = 1.0, noise: torch.Tensor | None = None
+) -> torch.Tensor:
     """Forward and backward: the mixture with weights softmax(logits / tau)."""
     return select(logits, candidates, "soft-mix", tau, noise)
 
 
-def soft_gumbel(logits, candidates, tau=1.0, noise=None):
+def soft_gumbel(
+    logits: torch.Tensor, candidates: torch.Tensor, tau: Tau = 1.0, noise: torch.Tensor | None = None
+) -> torch.Tensor:
     """Forward and backward: the mixture with weights softmax((logits + noise) / tau)."""
     return select(logits, candidates, "soft-gumbel", tau, noise)
 
 
-def hard_st(logits, candidates, tau=1.0, noise=None):
+def hard_st(
+    logits: torch.Tensor, candidates: torch.Tensor, tau: Tau = 1.0, noise: torch.Tensor | None = None
+) -> torch.Tensor:
     """Forward: the candidate of the largest logit. Backward: through softmax(logits / tau)."""
     return select(logits, candidates, "hard-st", tau, noise)
 
 
-def gumbel_st(logits, candidates, tau=1.0, noise=None):
+def gumbel_st(
+    logits: torch.Tensor, candidates: torch.Tensor, tau: Tau = 1.0, noise: torch.Tensor | None = None
+) -> torch.Tensor:
     """Forward: the candidate of the largest logit + noise. Backward: through softmax((logits + noise) / tau)."""
     return select(logits, candidates, "gumbel-st", tau, noise)
 
@@ -168,7 +204,7 @@ def _check_shape(kind: str, x: torch.Tensor, logits: torch.Tensor) -> None:
         ) from None
 
 
-def _check_temperature(tau) -> None:
+def _check_temperature(tau: Tau) -> None:
     if not isinstance(tau, torch.Tensor):
         check_tau(tau)
     elif not torch.compiler.is_compiling() and not (tau > 0).all():

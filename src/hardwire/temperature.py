@@ -6,7 +6,9 @@ float32 when a model is cast, because an average with coefficient 0.99 stalls in
 """
 
 import math
+from collections.abc import Callable
 from numbers import Real
+from typing import Any
 
 import torch
 from torch import nn
@@ -25,6 +27,8 @@ class Temperature(nn.Module):
     uses_confidence = False
     arguments: tuple[str, ...] = ("tau",)
 
+    tau: torch.Tensor
+
     def __init__(self, tau: float):
         super().__init__()
         self.register_buffer("tau", torch.tensor(check_tau(tau), dtype=torch.float32))
@@ -32,7 +36,7 @@ class Temperature(nn.Module):
     def advance(self, confidence: torch.Tensor | float | None = None) -> None:
         """Moves one training step on."""
 
-    def config(self) -> dict:
+    def config(self) -> dict[str, Any]:
         """{"name": its name in TEMPERATURES, and its arguments}; `from_config` turns it back. State is not in it."""
         for name, kind in TEMPERATURES.items():
             if kind is type(self):
@@ -41,15 +45,15 @@ class Temperature(nn.Module):
             f"{type(self).__name__} is not a temperature that files know; use one of: {', '.join(TEMPERATURES)}"
         )
 
-    def _given(self) -> dict:
+    def _given(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in self.arguments}
         return {name: value.item() if isinstance(value, torch.Tensor) else value for name, value in values.items()}
 
     def extra_repr(self) -> str:
         return ", ".join(f"{name}={value:g}" for name, value in self._given().items())
 
-    def _apply(self, fn, recurse=True):
-        def move(buffer):  # follow the device, not the dtype
+    def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> "Temperature":
+        def move(buffer: torch.Tensor) -> torch.Tensor:  # follow the device, not the dtype
             moved = fn(buffer)
             return moved if moved.dtype == buffer.dtype else buffer.to(moved.device)
 
@@ -68,6 +72,7 @@ class CAGE(Temperature):
     """
 
     uses_confidence = True
+    confidence: torch.Tensor
     arguments = ("tau_max", "tau_min", "beta", "choices")
 
     def __init__(self, tau_max: float = 3.0, tau_min: float = 0.5, beta: float = 0.99, choices: int = 16):
@@ -80,7 +85,7 @@ class CAGE(Temperature):
             raise HardwireError(f"CAGE's beta {beta!r} must be at least 0 and below 1; the paper uses 0.99")
         self.register_buffer("confidence", torch.tensor(1 / self.choices, dtype=torch.float32))
 
-    def advance(self, confidence=None) -> None:
+    def advance(self, confidence: torch.Tensor | float | None = None) -> None:
         if confidence is None:
             raise HardwireError("CAGE moves by the network's confidence; call advance(confidence)")
         confidence = torch.as_tensor(confidence, dtype=torch.float32, device=self.confidence.device)
@@ -94,6 +99,7 @@ class Schedule(Temperature):
     """From `start` to `end` over `steps` training steps, then constant; the subclass gives the shape."""
 
     arguments = ("start", "end", "steps")
+    step: torch.Tensor
 
     def __init__(self, start: float, end: float, steps: int):
         super().__init__(start)
@@ -105,7 +111,7 @@ class Schedule(Temperature):
         """Progress from 0 to 1 -> the share of the way from start to end."""
         raise NotImplementedError
 
-    def advance(self, confidence=None) -> None:
+    def advance(self, confidence: torch.Tensor | float | None = None) -> None:
         # the first training step runs at `start`, step number `steps` and all later ones at `end`
         progress = (self.step / max(self.steps - 1, 1)).clamp(max=1.0)
         self.tau.copy_(self.start + (self.end - self.start) * self.shape(progress))
@@ -116,7 +122,7 @@ class Linear(Schedule):
     """A straight line from start to end."""
 
     @staticmethod
-    def shape(progress):
+    def shape(progress: torch.Tensor) -> torch.Tensor:
         return progress
 
 
@@ -124,14 +130,14 @@ class Cosine(Schedule):
     """Half a cosine wave from start to end: slow at both ends."""
 
     @staticmethod
-    def shape(progress):
+    def shape(progress: torch.Tensor) -> torch.Tensor:
         return (1 - torch.cos(math.pi * progress)) / 2
 
 
-TEMPERATURES = {"constant": Constant, "cage": CAGE, "linear": Linear, "cosine": Cosine}
+TEMPERATURES: dict[str, type[Temperature]] = {"constant": Constant, "cage": CAGE, "linear": Linear, "cosine": Cosine}
 
 
-def from_config(config: dict) -> Temperature:
+def from_config(config: dict[str, Any]) -> Temperature:
     """The temperature that `Temperature.config` described, in its starting state."""
     arguments = dict(config)
     name = arguments.pop("name", None)

@@ -25,7 +25,7 @@ hardwire::Samples samples(const std::optional<Matrix<const std::uint64_t>>& word
 }
 
 hardwire::SelectionRule make_rule(bool hard, bool noisy, float tau, std::uint64_t seed, std::uint32_t step,
-                                  std::uint32_t draw, bool evaluation) {
+                                  std::uint32_t draw, std::uint32_t place) {
   return {hard,
           noisy,
           tau,
@@ -33,7 +33,7 @@ hardwire::SelectionRule make_rule(bool hard, bool noisy, float tau, std::uint64_
           static_cast<std::uint32_t>(seed >> 32),
           draw,
           step,
-          evaluation ? 0x80000000u : 0u};
+          place};
 }
 
 }  // namespace
@@ -45,11 +45,11 @@ void bind_engine(nb::module_& m) {
   nb::class_<hardwire::SelectionRule>(m, "SelectionRule")
       .def("__init__",
            [](hardwire::SelectionRule* self, bool hard, bool noisy, float tau, std::uint64_t seed, std::uint32_t step,
-              std::uint32_t draw, bool evaluation) {
-             new (self) hardwire::SelectionRule(make_rule(hard, noisy, tau, seed, step, draw, evaluation));
+              std::uint32_t draw, std::uint32_t place) {
+             new (self) hardwire::SelectionRule(make_rule(hard, noisy, tau, seed, step, draw, place));
            },
            nb::arg("hard"), nb::arg("noisy"), nb::arg("tau"), nb::arg("seed"), nb::arg("step"), nb::arg("draw"),
-           nb::arg("evaluation"))
+           nb::arg("place"))
       .def_rw("tau", &hardwire::SelectionRule::tau);
 
   nb::class_<Stack>(m, "Stack")
@@ -60,14 +60,21 @@ void bind_engine(nb::module_& m) {
              new (self) Stack(inputs, layers);
            })
       .def("select",
-           [](const Stack& self, const std::vector<ConstFloatMatrix>& logits, const hardwire::SelectionRule& rule,
-              bool gates, bool coefficients, int threads, Choice& choice) {
-             hardwire::SelectionResult result;
+           [](const Stack& self, const std::vector<ConstFloatMatrix>& logits,
+              const std::vector<hardwire::SelectionRule>& rules, bool gates, bool coefficients, int threads,
+              Choice& choice) {
+             std::vector<hardwire::SelectionResult> results;
              {
                nb::gil_scoped_release release;
-               result = self.select(pointers(logits), rule, gates, coefficients, threads, choice);
+               results = self.select(pointers(logits), rules, gates, coefficients, threads, choice);
              }
-             return nb::make_tuple(result.confidence, result.finite);
+             std::vector<double> confidences;
+             bool finite = true;
+             for (const auto& result : results) {
+               confidences.push_back(result.confidence);
+               finite &= result.finite;
+             }
+             return nb::make_tuple(confidences, finite);
            })
       .def("forward",
            [](const Stack& self, const Choice& choice, std::optional<Matrix<const std::uint64_t>> words,
@@ -81,15 +88,15 @@ void bind_engine(nb::module_& m) {
            [](const Stack& self, const Choice& choice, std::optional<Matrix<const std::uint64_t>> words,
               std::optional<ConstFloatMatrix> floats, std::int64_t classes, float temperature, int threads,
               ConstFloatMatrix out_gradient, const std::vector<ConstFloatMatrix>& logits,
-              const hardwire::SelectionRule& rule, const std::vector<FloatMatrix>& logit_gradients,
+              const std::vector<hardwire::SelectionRule>& rules, const std::vector<FloatMatrix>& logit_gradients,
               std::optional<FloatMatrix> in_gradient) {
              std::vector<float*> gradients;
              for (const auto& array : logit_gradients) gradients.push_back(array.data());
              nb::gil_scoped_release release;
              self.backward(choice, samples(words, floats), {classes, temperature}, out_gradient.data(), pointers(logits),
-                           rule, threads, gradients, in_gradient ? in_gradient->data() : nullptr);
+                           rules, threads, gradients, in_gradient ? in_gradient->data() : nullptr);
            },
            nb::arg("choice"), nb::arg("words").none(), nb::arg("floats").none(), nb::arg("classes"), nb::arg("temperature"),
-           nb::arg("threads"), nb::arg("out_gradient"), nb::arg("logits"), nb::arg("rule"), nb::arg("logit_gradients"),
+           nb::arg("threads"), nb::arg("out_gradient"), nb::arg("logits"), nb::arg("rules"), nb::arg("logit_gradients"),
            nb::arg("in_gradient").none());
 }

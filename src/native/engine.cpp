@@ -109,28 +109,28 @@ std::vector<Stack::Chunk> Stack::selection_chunks() const {
   return chunks;
 }
 
-SelectionResult Stack::select(const std::vector<const float*>& logits, const SelectionRule& rule, bool want_gates,
-                              bool want_coefficients, int threads, Choice& choice) const {
+std::vector<SelectionResult> Stack::select(const std::vector<const float*>& logits,
+                                           const std::vector<SelectionRule>& rules, bool want_gates,
+                                           bool want_coefficients, int threads, Choice& choice) const {
   if (want_gates) choice.gates.resize(total_);
   if (want_coefficients) choice.coefficients.resize(4 * total_);
   const std::vector<Chunk> chunks = selection_chunks();
-  std::vector<SelectionResult> results(chunks.size());
+  std::vector<SelectionResult> parts(chunks.size());
   parallel_for(threads, chunks.size(), [&](std::int64_t task, int) {
     const Chunk& chunk = chunks[task];
-    SelectionRule layer_rule = rule;
-    layer_rule.place |= static_cast<std::uint32_t>(chunk.layer);
     const std::int64_t start = layers_[chunk.layer].start;
-    results[task] = kernels().select(logits[chunk.layer], chunk.begin, chunk.end, layer_rule,
-                                     want_gates ? choice.gates.data() + start : nullptr,
-                                     want_coefficients ? choice.coefficients.data() + 4 * start : nullptr);
+    parts[task] = kernels().select(logits[chunk.layer], chunk.begin, chunk.end, rules[chunk.layer],
+                                   want_gates ? choice.gates.data() + start : nullptr,
+                                   want_coefficients ? choice.coefficients.data() + 4 * start : nullptr);
   });
-  SelectionResult all = {0.0, true};
-  for (const SelectionResult& result : results) {
-    all.confidence += result.confidence;
-    all.finite &= result.finite;
+  std::vector<SelectionResult> results(layers(), SelectionResult{0.0, true});
+  for (std::size_t task = 0; task < chunks.size(); ++task) {
+    SelectionResult& result = results[chunks[task].layer];
+    result.confidence += parts[task].confidence;
+    result.finite &= parts[task].finite;
   }
-  all.confidence /= static_cast<double>(total_);
-  return all;
+  for (std::int64_t l = 0; l < layers(); ++l) results[l].confidence /= static_cast<double>(neurons(l));
+  return results;
 }
 
 Scratch& Stack::scratch(int worker) const { return *scratch_[worker]; }
@@ -283,7 +283,7 @@ void Stack::forward(const Choice& choice, const Samples& samples, const Head& he
 }
 
 void Stack::backward(const Choice& choice, const Samples& samples, const Head& head, const float* out_gradient,
-                     const std::vector<const float*>& logits, const SelectionRule& rule, int threads,
+                     const std::vector<const float*>& logits, const std::vector<SelectionRule>& rules, int threads,
                      const std::vector<float*>& logit_gradients, float* in_gradient) const {
   std::lock_guard<std::mutex> lock(busy_);
   reserve_scratch(threads);
@@ -311,9 +311,7 @@ void Stack::backward(const Choice& choice, const Samples& samples, const Head& h
   const std::vector<Chunk> chunks = selection_chunks();
   parallel_for(threads, chunks.size(), [&](std::int64_t task, int) {
     const Chunk& chunk = chunks[task];
-    SelectionRule layer_rule = rule;
-    layer_rule.place |= static_cast<std::uint32_t>(chunk.layer);
-    kernels().logit_gradient(logits[chunk.layer], chunk.begin, chunk.end, layer_rule,
+    kernels().logit_gradient(logits[chunk.layer], chunk.begin, chunk.end, rules[chunk.layer],
                              sums + 4 * layers_[chunk.layer].start, parts, stride, logit_gradients[chunk.layer]);
   });
 }

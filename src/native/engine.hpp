@@ -51,18 +51,18 @@ class Stack {
   std::int64_t outputs() const { return layers_.back().view.neurons; }
   std::int64_t neurons(std::int64_t layer) const { return layers_[layer].view.neurons; }
 
-  // rule.place holds only the evaluation bit; each layer adds its number.
-  SelectionResult select(const std::vector<const float*>& logits, const SelectionRule& rule, bool want_gates,
-                         bool want_coefficients, int threads, Choice& choice) const;
+  // One rule and one result a layer.
+  std::vector<SelectionResult> select(const std::vector<const float*>& logits, const std::vector<SelectionRule>& rules,
+                                      bool want_gates, bool want_coefficients, int threads, Choice& choice) const;
 
   // out: [batch][classes], or [batch][neurons of the last layer] without a head. Takes the packed path if
   // samples.words is given and the choice has gates.
   void forward(const Choice& choice, const Samples& samples, const Head& head, int threads, float* out) const;
 
   // From the gradient of forward's result to that of the logits (one array a layer) and, unless null, of the input
-  // [batch][inputs]. rule.tau is the temperature of the surrogate.
+  // [batch][inputs]. A rule's tau is the temperature of its layer's surrogate.
   void backward(const Choice& choice, const Samples& samples, const Head& head, const float* out_gradient,
-                const std::vector<const float*>& logits, const SelectionRule& rule, int threads,
+                const std::vector<const float*>& logits, const std::vector<SelectionRule>& rules, int threads,
                 const std::vector<float*>& logit_gradients, float* in_gradient) const;
 
  private:

@@ -10,8 +10,7 @@ from torch import nn
 
 import hardwire as hw
 from hardwire.engine import MODES
-from hardwire.measure import Gap
-from hardwire.measure import gap as gap_module
+from hardwire.measure import Gap, bounds
 from hardwire.noise import NoiseKey, gumbel
 
 TAUS = (0.05, 0.1, 0.5, 1.0, 2.0)
@@ -141,7 +140,7 @@ def test_commitment_and_gate_usage_by_hand():
 def test_node_gaps_agree_with_a_loop_over_16_gates_and_keep_their_bound(method, tau, monkeypatch):
     x = digits(binary=False).test.x[:30]
     net = small_net(method, inputs=64, tau=tau)
-    monkeypatch.setattr(gap_module, "_CHUNK", 7 * 60)  # chunks of 7 rows must add up to the same
+    monkeypatch.setattr(bounds, "_CHUNK", 7 * 60)  # chunks of 7 rows must add up to the same
     for found, (actual, bound) in zip(hw.node_gaps(net, x), oracle_node_gaps(net, x), strict=True):
         expected = (actual.mean(), actual.max(), bound.mean(), bound.max())
         measured = (found.actual_mean, found.actual_max, found.bound_mean, found.bound_max)
@@ -154,8 +153,8 @@ def test_node_gaps_agree_with_a_loop_over_16_gates_and_keep_their_bound(method, 
 
 def test_node_gaps_take_few_rows_at_a_time_where_the_input_is_wider_than_the_layers(monkeypatch):
     rows = []
-    monkeypatch.setattr(gap_module, "_CHUNK", 1000)
-    monkeypatch.setattr(gap_module, "_node_tallies", lambda model, x: rows.append(len(x)) or [])
+    monkeypatch.setattr(bounds, "_CHUNK", 1000)
+    monkeypatch.setattr(bounds, "_node_tallies", lambda model, x: rows.append(len(x)) or [])
     hw.node_gaps(hw.LogicNetwork(500, 2, 10, 1), torch.zeros(5, 500))
     assert rows == [2, 2, 1]
 

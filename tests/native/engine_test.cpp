@@ -107,9 +107,12 @@ void check(Random& random, bool binary, bool hard, bool noisy) {
   const bool bits = binary && hard;
   const Samples samples = {batch, bits ? packed.data() : nullptr, bits ? nullptr : x.data()};
   const Head head = {network.classes, 2.0f};
-  const SelectionRule rule = {hard, noisy, 0.8f, 1, 2, 0, 7, 0};
+  std::vector<SelectionRule> rules;
+  for (std::int64_t l = 0; l < stack.layers(); ++l)
+    rules.push_back({hard, noisy, 0.8f, 1, 2, 0, 7, static_cast<std::uint32_t>(l)});
   Choice choice;
-  require(stack.select(network.logit_pointers(), rule, bits, !bits, threads, choice).finite, "finite logits");
+  for (const SelectionResult& result : stack.select(network.logit_pointers(), rules, bits, !bits, threads, choice))
+    require(result.finite, "finite logits");
   std::vector<float> scores(batch * network.classes);
   stack.forward(choice, samples, head, threads, scores.data());
   if (!noisy)
@@ -124,7 +127,7 @@ void check(Random& random, bool binary, bool hard, bool noisy) {
   for (const auto& z : network.logits) gradients.emplace_back(z.size(), NAN);
   for (auto& gradient : gradients) pointers.push_back(gradient.data());
   std::vector<float> in_gradient(batch * network.inputs, NAN);
-  stack.backward(choice, samples, head, scores.data(), network.logit_pointers(), rule, threads, pointers,
+  stack.backward(choice, samples, head, scores.data(), network.logit_pointers(), rules, threads, pointers,
                  in_gradient.data());
   for (const auto& gradient : gradients)
     for (float value : gradient) require(std::isfinite(value), "a gradient for every logit");

@@ -246,7 +246,7 @@ def test_a_path_that_cannot_be_written_is_one_error(tmp_path):
 
 
 def test_what_cannot_be_saved_is_refused_before_a_file_is_made(tmp_path):
-    with pytest.raises(hw.HardwireError, match="takes a LogicNetwork, not Linear"):
+    with pytest.raises(hw.HardwireError, match="Linear is no network of ours"):
         hw.save(nn.Linear(2, 2), tmp_path / "net")
     net = small_net()
     with torch.no_grad():

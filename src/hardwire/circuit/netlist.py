@@ -140,9 +140,13 @@ class Circuit:
 
     @classmethod
     def from_network(cls, net) -> "Circuit":
-        """The deployed circuit of a `LogicNetwork`: each neuron's argmax gate, the wiring and the encoder."""
-        gates = [gate.cpu().numpy() for gate in net.gates()]
-        wirings = [layer.wiring.cpu().numpy() for layer in net.layers]
+        """The deployed circuit of a network of ours, or of an nn.Sequential of our layers: argmax gates and wires."""
+        from hardwire.engine.stack import freeze
+        from hardwire.network import fuse
+
+        net = fuse(net)
+        levels = freeze(net.stack())
+        gates, wirings = [level.gates for level in levels], [level.wires for level in levels]
         return cls.from_layers(net.inputs, gates, wirings, net.classes, net.encoder)
 
     @property

@@ -45,10 +45,9 @@ def settings(data, net, iterations, batch_size, lr, seed, files: dict) -> Table:
     """What is about to be run, line by line."""
     import torch
 
-    from hardwire import engine as engines
     from hardwire.temperature import CAGE
 
-    engine = engines.choose(net.engine, data.train.x, net.layers[0].logits).__name__.rpartition(".")[-1]
+    engine = net.engine_name(data.train.x)
     cage = isinstance(net.selector.temperature, CAGE)
     shape = " + ".join(f"{width:,}" for width in net.widths)
     rows = {

@@ -1,19 +1,32 @@
 """Engines: interchangeable ways to do one forward pass, behind one small interface.
 
-An engine is a module with `run_layer` and `run_network`, both differentiable in the logits and, for float input, in the
-input; and `supports(x, logits)`, which says whether it can take these. `reference` is plain torch on any device and
-judges all others; `native` is C++ for the CPU. What a pass needs besides tensors is in a `Plan`.
+A pass is two pure steps. `select` turns logits into choices and says how confident they are; then whoever owns the
+temperatures may move them; then `run` takes the batch through. No engine changes a state: what it wants to keep between
+passes (`prepare`) the caller owns. `reference` is plain torch on any device and judges all others; `native` is C++ for
+the CPU. `supports` sees the whole request, so an engine may decline anything.
 """
+
+from typing import Any, Protocol
 
 import torch
 
 from hardwire.engine import native, reference
-from hardwire.engine.plan import MODES, Plan
+from hardwire.engine.stack import MODES, Confidence, Head, Level, Request, Rule, Stack
 from hardwire.errors import HardwireError, unknown_name
 
-ENGINES = {"native": native, "reference": reference}  # by preference, best first
+__all__ = ["ENGINES", "MODES", "Engine", "Head", "Level", "Request", "Rule", "Stack", "check_engine", "choose"]
 
-__all__ = ["ENGINES", "MODES", "Plan", "check_engine", "choose"]
+
+class Engine(Protocol):
+    """What an engine offers; `prepared` and `choice` are its own business."""
+
+    def supports(self, request: Request) -> bool: ...
+    def prepare(self, stack: Stack, before: object) -> Any: ...
+    def select(self, request: Request, prepared: Any, confidence: bool) -> tuple[Any, list[Confidence]]: ...
+    def run(self, request: Request, prepared: Any, choice: Any) -> torch.Tensor: ...
+
+
+ENGINES: dict[str, Engine] = {"native": native, "reference": reference}  # by preference, best first
 
 
 def check_engine(name: str) -> str:
@@ -23,19 +36,21 @@ def check_engine(name: str) -> str:
     return name
 
 
-def choose(name: str, x, logits: torch.Tensor):
-    """The engine for input `x` (a float tensor or Bits) and logits like these; "auto" takes the best that can."""
+def choose(name: str, request: Request) -> Engine:
+    """The engine for this pass; "auto" takes the best that can."""
     if name == "auto":
         if not torch.compiler.is_compiling():
             native.warn_if_missing()
-        return native if native.supports(x, logits) else reference
-    if ENGINES[name] is native and not native.available():
+        return ENGINES["native"] if native.supports(request) else ENGINES["reference"]
+    if name == "native" and not native.available():
         raise HardwireError(
             "hardwire was installed without its native engine; use engine='auto', or install g++ or clang and "
             "reinstall hardwire"
         )
-    if not ENGINES[name].supports(x, logits):
+    if not ENGINES[name].supports(request):
+        dtypes = {str(logits.dtype) for logits in request.stack.parameters()}
         raise HardwireError(
-            f"the {name} engine cannot take {logits.dtype} logits with input on {x.device}; use engine='auto'"
+            f"the {name} engine cannot take this network ({', '.join(sorted(dtypes))} logits) with input on "
+            f"{request.x.device}; use engine='auto'"
         )
     return ENGINES[name]

@@ -8,21 +8,22 @@ and the choices; a tile of samples runs forwards again, which costs less than fe
 import functools
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
-from torch.utils.weak import WeakIdKeyDictionary
+from numpy.typing import NDArray
 
 from hardwire.bits import Bits, word_count
+from hardwire.engine.stack import Confidence, Head, Input, Level, Request, Rule, Stack
 from hardwire.errors import HardwireError
 from hardwire.gates import THRESHOLD
+from hardwire.noise import place_of
 
 try:
     from hardwire import _native
 except ImportError:  # installed without a compiler
     _native = None
-
-_stacks = WeakIdKeyDictionary()  # last wiring tensor -> (what it was built from, native stack)
 
 
 def available() -> bool:
@@ -32,7 +33,7 @@ def available() -> bool:
 
 def instruction_set() -> str:
     """Which of its instruction sets the native code uses on this machine."""
-    return _native.instruction_set()
+    return str(_native.instruction_set())
 
 
 @functools.cache
@@ -46,115 +47,154 @@ def warn_if_missing() -> None:
         )
 
 
-def supports(x, logits: torch.Tensor) -> bool:
+def supports(request: Request) -> bool:
     return (
         _native is not None
         and not torch.compiler.is_compiling()
-        and logits.dtype == torch.float32
-        and logits.device.type == "cpu"
-        and x.device.type == "cpu"
+        and request.x.device.type == "cpu"
+        and all(_takes(level) for level in request.stack.levels)
     )
 
 
-def run_layer(x, logits, wiring, plan) -> torch.Tensor:
-    """x [batch, inputs] (floats in [0, 1] or Bits), logits [neurons, 16], wiring [2, neurons] -> [batch, neurons]."""
-    return _run(x, [logits], [wiring], plan, classes=0, group_temperature=1.0)
+def _takes(level: Level) -> bool:
+    logits = level.gate_logits
+    plain = level.wire_logits is None and level.rows is None and not level.padded
+    return plain and logits is not None and logits.dtype == torch.float32 and logits.device.type == "cpu"
 
 
-def run_network(x, logits, wirings, plan, classes: int, group_temperature: float) -> torch.Tensor:
-    """x [batch, inputs] through all layers and the class sums -> scores [batch, classes]."""
-    return _run(x, logits, wirings, plan, classes, group_temperature)
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """The wiring of a stack as the native code wants it, and what it was made from."""
+
+    wires: tuple[tuple[torch.Tensor, int], ...]  # each level's tensor, and how often it had been written to
+    native: Any
+
+    def fits(self, stack: Stack) -> bool:
+        return len(self.wires) == len(stack.levels) and all(
+            level.wires is wires and wires._version == version
+            for level, (wires, version) in zip(stack.levels, self.wires, strict=True)
+        )
 
 
-@dataclass(frozen=True)
-class _Call:
-    """One forward pass as the native code wants it. Exactly one of words and floats is the batch."""
-
-    stack: object
-    rule: object
-    choice: object
-    words: np.ndarray | None
-    floats: np.ndarray | None
-    classes: int
-    group_temperature: float
-    columns: int
-    threads: int
-
-    @property
-    def batch(self) -> tuple:
-        return (self.choice, self.words, self.floats, self.classes, self.group_temperature, self.threads)
+def prepare(stack: Stack, before: object) -> Prepared:
+    """The native stack for this wiring: the one from `before`, or a new one where there was none or it has changed."""
+    if isinstance(before, Prepared) and before.fits(stack):
+        return before
+    arrays = [level.wires.to(torch.int32).contiguous().numpy() for level in stack.levels]
+    try:
+        native = _native.Stack(stack.inputs, arrays)
+    except ValueError as error:
+        raise HardwireError(f"bad wiring: {error}") from None
+    return Prepared(tuple((level.wires, level.wires._version) for level in stack.levels), native)
 
 
-def _run(x, logits, wirings, plan, classes, group_temperature) -> torch.Tensor:
-    inputs = x.shape[1]
-    stack = _stack(inputs, wirings)
-    arrays = [z.detach().contiguous().numpy() for z in logits]
-    threads = torch.get_num_threads()
-    hard = plan.method.hard or plan.mode != "method"
-    words, floats = _samples(x, hard, deploy=plan.mode == "deploy")
-    if plan.advance and not plan.temperature.uses_confidence:
-        plan.temperature.advance()
-    choice = _native.Choice()
-    rule = _rule(plan, hard)
-    bits = hard and words is not None
-    confidence, finite = stack.select(arrays, rule, bits, not bits, threads, choice)
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What every neuron chose, and the batch as it travels: exactly one of words and floats."""
+
+    native: Any
+    words: NDArray[np.uint64] | None
+    floats: NDArray[np.float32] | None
+
+
+def select(request: Request, prepared: Prepared, confidence: bool) -> tuple[Choice, list[Confidence]]:
+    """Logits to choices, by the rules; the confidences of all levels come with it."""
+    words, floats = _samples(request.x, request.hard, deploy=request.mode == "deploy")
+    choice = Choice(_native.Choice(), words, floats)
+    bits = request.hard and words is not None
+    found, finite = prepared.native.select(
+        _arrays(request.stack), _rules(request), bits, not bits, torch.get_num_threads(), choice.native
+    )
     if not finite:
         raise HardwireError("the logits hold NaN or infinity; lower the learning rate or check the inputs")
-    if plan.advance and plan.temperature.uses_confidence:
-        # only the hard methods come here (CAGE), and their forward pass has no temperature: only the backward's moves
-        plan.temperature.advance(confidence)
-        rule.tau = plan.temperature.tau.item()
-    columns = classes or logits[-1].shape[0]
-    call = _Call(stack, rule, choice, words, floats, classes, group_temperature, columns, threads)
-    if plan.mode != "method":
+    return choice, [Confidence(gates=gates) for gates in found]
+
+
+def run(request: Request, prepared: Prepared, choice: Choice) -> torch.Tensor:
+    """The batch through all levels and the class sums -> [batch, columns]."""
+    logits = request.stack.parameters()
+    if request.mode != "method":
         logits = [z.detach() for z in logits]
-    source = x if isinstance(x, torch.Tensor) and plan.mode != "deploy" else None
-    return _Stack.apply(call, source, *logits)
+    x = request.x
+    source = x if isinstance(x, torch.Tensor) and request.mode != "deploy" else None
+    call = _Call(prepared.native, choice, _rules(request), request.stack.head, request.stack.columns)
+    return _Run.apply(call, source, *logits)
 
 
-class _Stack(torch.autograd.Function):
-    """The stack as one operation: (call, float input or None, logits of every layer) -> scores or outputs."""
+@dataclass(frozen=True, eq=False)
+class _Call:
+    """One forward pass as the native code wants it."""
+
+    stack: Any
+    choice: Choice
+    rules: list[Any]
+    head: Head | None
+    columns: int
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        classes, temperature = (self.head.classes, self.head.temperature) if self.head else (0, 1.0)
+        choice = self.choice
+        return (choice.native, choice.words, choice.floats, classes, temperature, torch.get_num_threads())
+
+    @property
+    def rows(self) -> int:
+        batch = self.choice.words if self.choice.floats is None else self.choice.floats
+        assert batch is not None
+        return len(batch)
+
+
+class _Run(torch.autograd.Function):
+    """The stack as one operation: (call, float input or None, logits of every level) -> scores or outputs."""
 
     @staticmethod
-    def forward(ctx, call, x, *logits):
+    def forward(ctx: Any, call: _Call, x: torch.Tensor | None, *logits: torch.Tensor) -> torch.Tensor:
         ctx.call = call
         ctx.save_for_backward(x, *logits)
-        rows = len(call.words) if call.floats is None else len(call.floats)
-        out = torch.empty(rows, call.columns)
-        call.stack.forward(*call.batch, out.numpy())
+        out = torch.empty(call.rows, call.columns)
+        call.stack.forward(*call.arguments, out.numpy())
         return out
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx, gradient):
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         x, *logits = ctx.saved_tensors
+        call: _Call = ctx.call
         gradients = [torch.empty_like(z, memory_format=torch.contiguous_format) for z in logits]
         in_gradient = torch.empty(x.shape) if ctx.needs_input_grad[1] else None
-        ctx.call.stack.backward(
-            *ctx.call.batch,
+        call.stack.backward(
+            *call.arguments,
             gradient.contiguous().numpy(),
             [z.detach().contiguous().numpy() for z in logits],
-            ctx.call.rule,
+            call.rules,
             [g.numpy() for g in gradients],
             None if in_gradient is None else in_gradient.numpy(),
         )
         return None, None if in_gradient is None else in_gradient.to(x.dtype), *gradients
 
 
-def _rule(plan, hard):
-    key = plan.noise if plan.mode == "method" and plan.method.noisy else None
+def _arrays(stack: Stack) -> list[NDArray[np.float32]]:
+    return [z.detach().contiguous().numpy() for z in stack.parameters()]
+
+
+def _rules(request: Request) -> list[Any]:
+    return [_rule(rule) for rule in request.rules]
+
+
+def _rule(rule: Rule) -> Any:
+    key = rule.noise if rule.mode == "method" and rule.method.noisy else None
     return _native.SelectionRule(
-        hard=hard,
+        hard=rule.mode != "method" or rule.method.hard,
         noisy=key is not None,
-        tau=plan.temperature.tau.item(),
+        tau=rule.tau.item(),
         seed=key.seed if key else 0,
         step=int(key.step) & 0xFFFFFFFF if key else 0,
         draw=key.draw if key else 0,
-        evaluation=key.evaluation if key else False,
+        place=place_of(key, rule.place) if key else 0,
     )
 
 
-def _samples(x, hard: bool, deploy: bool):
+def _samples(x: Input, hard: bool, deploy: bool) -> tuple[NDArray[np.uint64], None] | tuple[None, NDArray[np.float32]]:
     """(words, None) where the batch travels packed or is packed already, else (None, floats)."""
     if isinstance(x, Bits):
         return np.ascontiguousarray(x.numpy()), None
@@ -164,17 +204,3 @@ def _samples(x, hard: bool, deploy: bool):
         if _native.pack_floats(floats, THRESHOLD, words) or deploy:
             return words, None
     return None, floats
-
-
-def _stack(inputs: int, wirings):
-    """The native stack for this wiring, built on first use and again if the wiring has changed."""
-    state = (inputs, *((w.data_ptr(), w._version, w.shape[1]) for w in wirings))
-    known = _stacks.get(wirings[-1])
-    if known is None or known[0] != state:
-        arrays = [w.to(torch.int32).contiguous().numpy() for w in wirings]
-        try:
-            known = (state, _native.Stack(inputs, arrays))
-        except ValueError as error:
-            raise HardwireError(f"bad wiring: {error}") from None
-        _stacks[wirings[-1]] = known
-    return known[1]

@@ -1,77 +1,125 @@
-"""The reference engine: plain torch, any device, the judge of every other engine.
+"""The reference engine: plain torch, any device, every kind of level; the judge of every other engine.
 
-A layer is four numbers per neuron, out = c0 + c1*a + c2*b + c3*a*b, whatever the method; the method decides how logits
+A level is four numbers per neuron, out = c0 + c1*a + c2*b + c3*a*b, whatever the method; the method decides how logits
 become these numbers, and autograd takes the four batch sums of the backward pass from there to the 16 logits.
 Surprising: activations run feature-major, [features, batch], because gathering whole rows is what memory likes.
 """
+
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 
 from hardwire import selection
 from hardwire.bits import Bits
-from hardwire.gates import COEFFICIENTS, THRESHOLD
-from hardwire.noise import gumbel
+from hardwire.engine.stack import MAXIMUM, Confidence, Input, Level, Request, Rule, Stack
+from hardwire.gates import COEFFICIENTS, GATES, THRESHOLD
+from hardwire.noise import gumbel, wire_gumbel
 
 _COEFFICIENTS = COEFFICIENTS.tolist()  # numbers, because torch.compile warns about arrays
-
 
 PART = 1 << 20  # activations handled at a time
 
 
-def supports(x, logits) -> bool:
+def supports(request: Request) -> bool:
     return True
 
 
-def run_layer(x, logits, wiring, plan) -> torch.Tensor:
-    """x [batch, inputs] (floats in [0, 1] or Bits), logits [neurons, 16], wiring [2, neurons] -> [batch, neurons]."""
-    _advance([logits], plan)
-    return _gates(_columns(x, logits.dtype, plan), logits, wiring, plan, layer=0).T
+def prepare(stack: Stack, before: object) -> None:
+    """Nothing is kept from one pass to the next."""
 
 
-def run_network(x, logits, wirings, plan, classes: int, group_temperature: float) -> torch.Tensor:
-    """x [batch, inputs] through all layers and the class sums -> scores [batch, classes].
-
-    logits, wirings: one tensor a layer, [neurons, 16] and [2, neurons].
-    """
-    _advance(logits, plan)
-    h = _columns(x, logits[0].dtype, plan)
-    for layer, (z, wiring) in enumerate(zip(logits, wirings, strict=True)):
-        h = _gates(h, z, wiring, plan, layer)
-    return h.unflatten(0, (classes, -1)).sum(1).T / group_temperature
-
-
-def _advance(logits, plan) -> None:
-    """Moves the temperature; with CAGE by the confidence over all nodes, each node counting the same."""
-    if not plan.advance:
-        return
-    confidence = None
-    if plan.temperature.uses_confidence:
-        nodes = sum(z.shape[0] for z in logits)
-        confidence = sum(selection.confidence(z) * (z.shape[0] / nodes) for z in logits)
-    plan.temperature.advance(confidence)
+def select(request: Request, prepared: None, confidence: bool) -> tuple[None, list[Confidence]]:
+    """The confidence of every level's choices, if asked for; the choices themselves `run` makes again."""
+    if not confidence:
+        return None, [Confidence() for _ in request.stack.levels]
+    found = []
+    for level in request.stack.levels:
+        gates, wires = (None if z is None else selection.confidence(z) for z in (level.gate_logits, level.wire_logits))
+        found.append(Confidence(gates, wires))
+    return None, found
 
 
-def _columns(x, dtype, plan) -> torch.Tensor:
+def run(request: Request, prepared: None, choice: None) -> torch.Tensor:
+    """x [batch, inputs] through all levels and the class sums -> [batch, columns]; differentiable in logits and x."""
+    stack, rules = request.stack, request.rules
+    parameters = stack.parameters()
+    dtype = parameters[0].dtype if parameters else torch.float32
+    h = _columns(request.x, dtype, deploy=request.mode == "deploy")
+    for level, rule in zip(stack.levels, rules, strict=True):
+        h = _level(h, level, rule)
+    if stack.head is None:
+        return h.T
+    return h.unflatten(0, (stack.head.classes, -1)).sum(1).T / stack.head.temperature
+
+
+def _columns(x: Input, dtype: torch.dtype, deploy: bool) -> torch.Tensor:
     """Input as [inputs, batch]; thresholded where hard gates are meant."""
     h = x.unpack(dtype) if isinstance(x, Bits) else x.to(dtype)
-    if plan.mode == "deploy":
+    if deploy:
         h = (h > THRESHOLD).to(dtype)
     return h.T.contiguous()
 
 
-def _gates(h, logits, wiring, plan, layer) -> torch.Tensor:
-    """One layer: h [inputs, batch] -> [neurons, batch]."""
+def _level(h: torch.Tensor, level: Level, rule: Rule) -> torch.Tensor:
+    """One level: h [inputs, batch] -> [neurons, batch]."""
+    if level.padded:  # the constant 0 is one more input, the last
+        h = torch.cat([h, h.new_zeros(1, h.shape[1])])
+    if level.wire_logits is not None:
+        h = _chosen_wires(h, level, rule)
+        first = torch.arange(level.neurons, device=h.device)
+        second = first + level.neurons
+    else:
+        first, second = level.wires.unbind(0)
+        if level.padded:
+            first, second = (torch.where(side < 0, level.inputs, side) for side in (first, second))
+    if level.gradient == MAXIMUM:
+        return _Maximum.apply(h.index_select(0, first), h.index_select(0, second))
+    return _Bilinear.apply(h, _coefficients(level, rule, h), first, second)
+
+
+def _coefficients(level: Level, rule: Rule, like: torch.Tensor) -> torch.Tensor:
+    """The four numbers of each neuron, [neurons, 4]."""
+    if level.gate_logits is None:
+        assert level.gate is not None
+        return like.new_tensor(GATES[level.gate].coefficients).expand(level.neurons, -1)
+    logits = level.gate_logits
     matrix = torch.tensor(_COEFFICIENTS, dtype=logits.dtype, device=logits.device)
-    return _Bilinear.apply(h, _weights(logits, plan, layer) @ matrix, wiring[0], wiring[1])
+    mixed = gate_weights(logits, rule) @ matrix
+    return mixed if level.rows is None else mixed.index_select(0, level.rows)
 
 
-def _weights(logits, plan, layer) -> torch.Tensor:
-    """The 16 selection weights of each neuron, [neurons, 16]."""
-    if plan.mode != "method":
+def gate_weights(logits: torch.Tensor, rule: Rule) -> torch.Tensor:
+    """The weights of the 16 gates in this pass, [rows, 16]."""
+    if rule.mode != "method":
         return selection.pick(selection.check_logits(logits.detach()))
-    noise = gumbel(plan.noise, layer, *logits.shape, like=logits) if plan.method.noisy else None
-    # a copy, because the next training step moves tau in place while this graph may still be alive
-    return selection.selection_weights(logits, plan.method, plan.temperature.tau.clone(), noise)
+    noise = (
+        gumbel(rule.noise, rule.place, len(logits), len(GATES), like=logits)
+        if rule.noise and rule.method.noisy
+        else None
+    )
+    return selection.selection_weights(logits, rule.method, rule.tau, noise)
+
+
+def wire_weights(logits: torch.Tensor, rule: Rule) -> torch.Tensor:
+    """The weights of the K candidates of each input in this pass, [2, rows, K]."""
+    if rule.mode != "method":
+        return selection.pick(selection.check_logits(logits.detach()))
+    assert rule.wire_tau is not None
+    noise = wire_gumbel(rule.noise, rule.place, logits) if rule.noise and rule.wire_method.noisy else None
+    return selection.selection_weights(logits, rule.wire_method, rule.wire_tau, noise)
+
+
+def _chosen_wires(h: torch.Tensor, level: Level, rule: Rule) -> torch.Tensor:
+    """Both inputs of every neuron, [2 * neurons, batch], by its choice among candidates."""
+    assert level.wire_logits is not None
+    weights = wire_weights(level.wire_logits, rule)
+    if level.rows is not None:
+        weights = weights.index_select(1, level.rows)
+    candidates = level.wires
+    if level.padded:
+        candidates = torch.where(candidates < 0, level.inputs, candidates)
+    return _Wires.apply(h, weights.flatten(0, 1), candidates.flatten(0, 1))
 
 
 class _Bilinear(torch.autograd.Function):
@@ -82,7 +130,7 @@ class _Bilinear(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(h, c, first, second):
+    def forward(h: torch.Tensor, c: torch.Tensor, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
         out = h.new_empty(len(first), h.shape[1])
         for part in _parts(*out.shape):
             a, b = h.index_select(0, first[part]), h.index_select(0, second[part])
@@ -91,11 +139,11 @@ class _Bilinear(torch.autograd.Function):
         return out
 
     @staticmethod
-    def setup_context(ctx, inputs, output):
+    def setup_context(ctx: Any, inputs: tuple[torch.Tensor, ...], output: torch.Tensor) -> None:
         ctx.save_for_backward(*inputs)
 
     @staticmethod
-    def backward(ctx, grad):
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         h, c, first, second = ctx.saved_tensors
         grad_h, sums = torch.zeros_like(h), []
         for part in _parts(*grad.shape):
@@ -109,7 +157,57 @@ class _Bilinear(torch.autograd.Function):
         return grad_h if ctx.needs_input_grad[0] else None, torch.cat(sums), None, None
 
 
-def _parts(neurons: int, batch: int) -> list[slice]:
+class _Wires(torch.autograd.Function):
+    """out[n] = sum_k weights[n, k] * h[candidates[n, k]]: h [inputs, batch], weights and candidates [nodes, K].
+
+    The weights get sum_b d * h[candidate]; the inputs get the gradient of the forward pass, so under one-hot weights
+    only the chosen wire carries one. A candidate at a time: nothing of size nodes * K * batch is ever made.
+    """
+
+    @staticmethod
+    def forward(h: torch.Tensor, weights: torch.Tensor, candidates: torch.Tensor) -> torch.Tensor:
+        out = h.new_zeros(len(weights), h.shape[1])
+        for part in _parts(*out.shape):
+            for w, wire in zip(weights[part].unbind(1), candidates[part].unbind(1), strict=True):
+                out[part] += w.unsqueeze(1) * h.index_select(0, wire)
+        return out
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[torch.Tensor, ...], output: torch.Tensor) -> None:
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        h, weights, candidates = ctx.saved_tensors
+        grad_h, grad_weights = torch.zeros_like(h), torch.empty_like(weights)
+        for part in _parts(*grad.shape):
+            d = grad[part]
+            for k, wire in enumerate(candidates[part].unbind(1)):
+                grad_weights[part, k] = torch.einsum("nb,nb->n", d, h.index_select(0, wire))
+                if ctx.needs_input_grad[0]:
+                    grad_h.index_add_(0, wire, weights[part, k].unsqueeze(1) * d)
+        return grad_h if ctx.needs_input_grad[0] else None, grad_weights, None
+
+
+class _Maximum(torch.autograd.Function):
+    """a OR b, a + b - a*b, whose gradient goes to the larger input (the first of equals), as max-pooling has it."""
+
+    @staticmethod
+    def forward(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return a + b - a * b
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[torch.Tensor, ...], output: torch.Tensor) -> None:
+        a, b = inputs
+        ctx.save_for_backward(a >= b)
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        (to_first,) = ctx.saved_tensors
+        return grad * to_first, grad * ~to_first
+
+
+def _parts(neurons: int, batch: int) -> Sequence[slice]:
     """The neurons in parts whose activations, and what is computed from them on the way, take few megabytes."""
     if torch.compiler.is_compiling():
         return [slice(None)]  # a compiler fuses what we would otherwise split

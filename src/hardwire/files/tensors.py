@@ -5,6 +5,7 @@ not notice a flipped bit. It is written whole or not at all. Nothing in it is ev
 """
 
 import hashlib
+import os
 from pathlib import Path
 
 import torch
@@ -15,7 +16,9 @@ from hardwire.errors import HardwireError
 from hardwire.files import write_whole
 
 
-def write(path, kind: str, version: int, tensors: dict[str, torch.Tensor], fields: dict[str, str]) -> None:
+def write(
+    path: str | os.PathLike[str], kind: str, version: int, tensors: dict[str, torch.Tensor], fields: dict[str, str]
+) -> None:
     """Puts tensors and fields into the file `path`, replacing what was there only when all is safely on disk."""
     # copies, because safetensors refuses tensors that share memory
     tensors = {name: tensor.detach().to("cpu", copy=True).contiguous() for name, tensor in tensors.items()}
@@ -24,7 +27,7 @@ def write(path, kind: str, version: int, tensors: dict[str, torch.Tensor], field
     write_whole(path, save(tensors, metadata))
 
 
-def read(path, kind: str, version: int) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
+def read(path: str | os.PathLike[str], kind: str, version: int) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
     """The tensors and fields of a file of this kind, of this version or an older one, unharmed."""
     path = Path(path).expanduser()
     try:
@@ -62,5 +65,5 @@ def _digest(tensors: dict[str, torch.Tensor], metadata: dict[str, str]) -> str:
         digest.update(f"{name}={len(text)}:{text}".encode())
     for name, tensor in sorted(tensors.items()):
         digest.update(f"{name}:{tensor.dtype}{list(tensor.shape)}".encode())
-        digest.update(tensor.reshape(-1).view(torch.uint8).numpy() if tensor.numel() else b"")
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data if tensor.numel() else b"")
     return digest.hexdigest()

@@ -8,7 +8,7 @@ from pathlib import Path
 from hardwire.errors import HardwireError
 
 
-def write_whole(path: str | os.PathLike, content: str | bytes) -> None:
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Replaces `path` when all of `content` is safely on disk or, on any failure, leaves what was there."""
     path = Path(path).expanduser()
     if not path.name:

@@ -46,19 +46,19 @@ class Choice(Selecting):
         if logits.shape[-1:] != (self.choices,):
             raise HardwireError(f"logits of shape {list(logits.shape)} for {self.choices} choices on the last axis")
         check_logits(logits)
-        plan = self.next_plan()
-        if plan.advance:
-            plan.temperature.advance(confidence(logits) if plan.temperature.uses_confidence else None)
+        this = self.selector.next_pass(self.mode, self.trains).begin()
+        if this.moves and self.selector.temperature.uses_confidence:
+            self.selector.temperature.advance(confidence(logits))
+        rule = this.rule(0)
         noise = None
-        if plan.noise is not None:
+        if rule.noise is not None:
             nodes = logits.numel() // self.choices
-            noise = gumbel(plan.noise, 0, nodes, self.choices, like=logits).view(logits.shape)
+            noise = gumbel(rule.noise, 0, nodes, self.choices, like=logits).view(logits.shape)
         if as_index:
             return first_argmax(logits.detach() if noise is None else logits.detach() + noise)
-        if plan.mode != "method":
+        if rule.mode != "method":
             return pick(logits.detach())
-        # a copy, because the next training step moves tau in place while this graph may still be alive
-        return selection_weights(logits, plan.method, plan.temperature.tau.clone(), noise)
+        return selection_weights(logits, rule.method, rule.tau, noise)
 
     def extra_repr(self) -> str:
         return f"choices={self.choices}"

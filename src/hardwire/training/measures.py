@@ -13,7 +13,7 @@ from torch import nn
 
 from hardwire.data.dataset import Rows
 from hardwire.layers import GateLayer, Selector
-from hardwire.measure import commitment, gate_layers, gate_usage, measure_gap, node_gaps
+from hardwire.measure import commitment, gate_usage, measure_gap, node_gaps, parts_in
 from hardwire.training.history import DECIDES
 
 Loss = Callable[[Any, Any], torch.Tensor]  # (what the network gives, target) -> the mean over the batch
@@ -47,7 +47,7 @@ class GapMeasures:
 def _of_gates(net: nn.Module, rows: Rows) -> dict[str, Any]:
     """By layer, how decided the neurons are, what they chose, and how far they are from their deployed gate."""
     committed, nodes = commitment(net), node_gaps(net, rows.x[:NODE_ROWS])
-    neurons = [layer.neurons for layer in gate_layers(net)]
+    neurons = [part.level.row_count for part in parts_in(net)]
     return {
         "confidence": sum(c * n for c, n in zip(committed, neurons, strict=True)) / sum(neurons),
         "commitment": committed,

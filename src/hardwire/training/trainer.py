@@ -14,17 +14,13 @@ import torch
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from hardwire.errors import HardwireError
+from hardwire.layers import one_step
 from hardwire.training.callbacks import Callback, Run
 from hardwire.training.checkpoint import Checkpoint
 from hardwire.training.divergence import diverged, is_finite
 from hardwire.training.feed import Feed
 from hardwire.training.history import Record
 from hardwire.training.measures import Loss, Measures
-
-try:
-    from hardwire.layers import one_step
-except ImportError:  # until the layers have it, every batch counts as a step
-    from contextlib import nullcontext as one_step
 
 
 @dataclass
