@@ -21,10 +21,12 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     put_gz(tmp_path / "system", CONTENTS)
     tiny = idx_entry(collection_of(CONTENTS, [Folder(tmp_path / "system", "dataset-tiny")]))
-    for name in set(catalog.ENTRIES) - {"digits"}:
-        monkeypatch.delitem(catalog.ENTRIES, name)
-    monkeypatch.setitem(catalog.ENTRIES, "tiny", tiny)
-    return tmp_path / "data" / "tiny"
+    before = dict(catalog.ENTRIES)
+    catalog.ENTRIES.clear()
+    catalog.ENTRIES.update(digits=before["digits"], tiny=tiny)
+    yield tmp_path / "data" / "tiny"
+    catalog.ENTRIES.clear()
+    catalog.ENTRIES.update(before)
 
 
 def row_of(name):

@@ -13,9 +13,8 @@ from hardwire.data import catalog, kinds
 
 
 @pytest.fixture
-def nothing_stays(monkeypatch):
+def nothing_stays():
     """What a test registers is forgotten after it."""
-    monkeypatch.setattr(catalog, "ENTRIES", catalog.ENTRIES)
     before = dict(catalog.ENTRIES)
     yield
     catalog.ENTRIES.clear()
