@@ -48,11 +48,12 @@ class LogicNetwork(Fused):
 
     inputs: features, floats in [0, 1] or packed Bits. width and depth, or widths: neurons of each layer; the last is a
     multiple of classes. layers: instead of inputs and widths, layers of ours in order. method: soft-mix, soft-gumbel,
-    hard-st or gumbel-st, the hard two also with "+cage". tau: a number, or a temperature object. cage: set the backward
-    temperature from the network's confidence (hard-st and gumbel-st). seed: wiring, initial logits and noise.
+    hard-st or gumbel-st, the hard two also with "+cage". tau: a number, or a temperature object. cage: set the
+    backward temperature from the network's confidence (hard-st and gumbel-st). seed: wiring, initial logits and noise.
     group_temperature: of the class sums; the paper's alpha(C)*sqrt(k) if not given. encoder: how raw values become the
     input bits, kept with the model for deployment. engine: auto, or an engine by name. wire_method: how learned wires
-    choose, where it is not as gates do. Whatever else is given goes to each layer: wiring, candidates, start, bonus.
+    choose, where it is not as gates do. noise: one Gumbel draw for each "pass" or for each "sample". Whatever else is
+    given goes to each layer: wiring, candidates, start, bonus.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class LogicNetwork(Fused):
         encoder: Encoder | None = None,
         engine: str = "auto",
         wire_method: str | Method | None = None,
+        noise: str = "pass",
         **layer_options: Any,
     ):
         super().__init__(engine)
@@ -79,7 +81,7 @@ class LogicNetwork(Fused):
             raise HardwireError("a network needs the number of classes; give classes=")
         self.classes = whole_number("classes", classes, least=2)
         self.group_sum = GroupSum(self.classes, group_temperature)
-        self.selector = Selector(method, tau, cage, check_seed(seed, bits=53), wire_method=wire_method)
+        self.selector = Selector(method, tau, cage, check_seed(seed, bits=53), wire_method=wire_method, noise=noise)
         if layers is None:
             self.inputs = whole_number("inputs", inputs)
             widths = _widths(width, depth, widths)
