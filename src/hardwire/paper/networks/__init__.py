@@ -8,7 +8,6 @@ over tau is then run-to-run spread, and not the same run five times.
 import functools
 import hashlib
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from hardwire.errors import HardwireError
@@ -33,13 +32,9 @@ def _switch(key: str, value: object) -> int:
 
 
 def _dataset(key: str, value: object) -> str:
-    if isinstance(value, str) and value.endswith(".npz"):
-        if not Path(value).expanduser().is_file():
-            raise HardwireError(f"there is no file {value}")
-        return value
-    from hardwire.data.catalog import entry_of
+    from hardwire import data
 
-    entry_of(_text(key, value))
+    data.check(_text(key, value))
     return str(value)
 
 
@@ -158,8 +153,9 @@ def _check_options(options: tuple[tuple[str, Value], ...]) -> None:
 
 @functools.cache
 def _check_width(dataset: str, width: int) -> None:
-    if not dataset.endswith(".npz"):
-        from hardwire.data.catalog import entry_of
-        from hardwire.layers import check_groups
+    from hardwire.data.catalog import ENTRIES
+    from hardwire.layers import check_groups
 
-        check_groups(width, entry_of(dataset).classes)
+    classes = ENTRIES[dataset].classes if dataset in ENTRIES else None
+    if classes is not None:  # else only loading tells
+        check_groups(width, classes)

@@ -15,7 +15,7 @@ from torch.nn import functional as F
 import hardwire as hw
 from hardwire.bits import Bits
 from hardwire.data import Dataset, Split
-from hardwire.data.catalog import ENTRIES
+from hardwire.data.catalog import ENTRIES, Images
 from hardwire.paper.networks.train import build
 from hardwire.paper.theory.trained import measure_initial, measure_trained
 from hardwire.study.config import Config
@@ -114,8 +114,8 @@ def best_time(work: Callable[[], object], budget: float) -> float:
 
 @functools.cache
 def _shape(dataset: str) -> _Shape:
-    if dataset in ENTRIES:
-        entry = ENTRIES[dataset]
+    entry = ENTRIES.get(dataset)
+    if isinstance(entry, Images):
         return _Shape(entry.inputs, entry.classes, entry.binary, entry.rows["train"], entry.rows["test"])
     data = hw.data.load(dataset)
     return _Shape(data.inputs, data.classes, isinstance(data.train.x, Bits), len(data.train), len(data.test))

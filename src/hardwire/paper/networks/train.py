@@ -19,7 +19,6 @@ from hardwire.paper.theory.trained import measure_initial, measure_trained
 from hardwire.study.config import Config
 from hardwire.study.kinds import Job, Outcome
 from hardwire.training import Callback, GapMeasures, Run
-from hardwire.training.feed import SHARE
 
 _ENDLESS = 1 << 40  # iterations of a run that time alone ends
 
@@ -28,19 +27,19 @@ def run(job: Job) -> Outcome:
     """Does a run, or what its checkpoint leaves of it."""
     config = job.config
     data = load_data(config.text("dataset"))
-    train, held_out = hold_out(data) if config["validation"] else (data.train, None)
+    if config["validation"]:
+        data = data.with_validation()
     net = build(config, data.inputs, data.classes)
-    net.encoder = data.encoder
     measurements = measure_initial(net, data)
     minutes = config["minutes"]
     history = hw.fit(
         net,
-        (train, data.test),
+        data,
         config.whole("iterations") if config["iterations"] else _ENDLESS,
         config.whole("batch_size"),
         config.number("learning_rate"),
         config.whole("evaluate_every"),
-        measures=Measures(held_out),
+        measures=Measures(data.held_out if config["validation"] else None),
         seed=stream(config),
         checkpoint=job.checkpoint,
         callbacks=[Teller(job)] + ([TimeLimit(60 * minutes)] if isinstance(minutes, float) else []),
@@ -58,16 +57,9 @@ def build(config: Config, inputs: int, classes: int) -> hw.LogicNetwork:
     )
 
 
-def hold_out(data: Dataset) -> tuple[Split, Split]:
-    """The training rows without their last part, and that part: what is chosen is chosen on it."""
-    start = len(data.train) - max(1, int(len(data.train) * SHARE))
-    first, last = (Split(*data.train.batch(part)) for part in (slice(start), slice(start, None)))
-    return first, last
-
-
 @dataclass(frozen=True)
 class Measures:
-    """The gap on the measured rows, and the deployed accuracy on the validation rows where some are held out."""
+    """The gap on the test rows, and the deployed accuracy on validation rows where they are kept out of training."""
 
     held_out: Split | None = None
 
@@ -100,11 +92,11 @@ def load_data(name: str) -> Dataset:
 
 def pixel_counts(name: str) -> list[list[float]]:
     """[value, how often it occurs] of the raw values of both splits, scaled to [0, 1]; empty where they are unknown."""
-    from hardwire.data.catalog import ENTRIES
+    from hardwire.data.catalog import ENTRIES, Images
 
-    if name not in ENTRIES:
+    entry = ENTRIES.get(name)
+    if not isinstance(entry, Images):
         return []
     raw = np.concatenate([load_data(name).raw(split) for split in SPLITS])
     values, counts = np.unique(raw, return_counts=True)
-    largest = ENTRIES[name].maximum
-    return [[value / largest, count] for value, count in zip(values.tolist(), counts.tolist(), strict=True)]
+    return [[value / entry.maximum, count] for value, count in zip(values.tolist(), counts.tolist(), strict=True)]
