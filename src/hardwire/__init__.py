@@ -55,6 +55,7 @@ _ROOMS = (
     "models",
     "network",
     "noise",
+    "records",
     "selection",
     "study",
     "temperature",
