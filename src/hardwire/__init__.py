@@ -19,6 +19,7 @@ _HOME = {  # public name -> the module it lives in
     "one_step": "layers",
     "fuse": "network",
     "GroupSum": "layers",
+    "NumberSum": "layers",
     "selection_mode": "layers",
     "LogicNetwork": "network",
     "measure_gap": "measure",
