@@ -14,9 +14,9 @@ from hardwire.records.recipe import build, parameter_groups
 SMALL = """
 title = "a test"
 data = "digits@2"
-iterations = 30
+iterations = 120
 batch_size = 64
-rates = { all = 0.02, wire_logits = 0.05 }
+rates = { all = 0.05, wire_logits = 0.1 }
 augment = { shift = 1 }
 
 [network]
@@ -66,7 +66,9 @@ def test_a_recipe_is_tried_on_validation_rows_and_run_with_one_look_at_the_test_
     assert history.split == "validation" and history.final.deploy > 0.3
     reads = []
     measure = hw.records.recipe.measure_gap
-    monkeypatch.setattr(hw.records.recipe, "measure_gap", lambda net, rows: reads.append(len(rows)) or measure(net, rows))
+    monkeypatch.setattr(
+        hw.records.recipe, "measure_gap", lambda net, rows: reads.append(len(rows)) or measure(net, rows)
+    )
     result = run_recipe(recipe, tmp_path / "out", progress=False)
     assert reads == [450]
     assert result == json.loads((tmp_path / "out" / "small.json").read_text())
@@ -88,7 +90,10 @@ def test_layers_of_any_kind_make_a_recipe(tmp_path):
 
 
 def test_the_front_holds_what_no_row_beats_on_both_axes():
-    rows = [Row("mnist", str(n), accuracy, gates, "") for n, (gates, accuracy) in enumerate([(1, 90), (2, 89), (2, 95), (9, 95)])]
+    rows = [
+        Row("mnist", str(n), accuracy, gates, "")
+        for n, (gates, accuracy) in enumerate([(1, 90), (2, 89), (2, 95), (9, 95)])
+    ]
     assert [row.name for row in front(rows)] == ["0", "2"]
 
 
