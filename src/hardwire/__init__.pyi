@@ -1,86 +1,55 @@
 # What `hardwire` offers. Editors and type checkers read it, and so does `__init__.py`, which loads names on first use.
-from . import (
-    bits,
-    circuit,
-    data,
-    engine,
-    errors,
-    files,
-    gates,
-    layers,
-    measure,
-    models,
-    network,
-    noise,
-    selection,
-    study,
-    systems,
-    temperature,
-    training,
-    wiring,
-)
-from .bits import Bits, Encoder
-from .circuit import Circuit
-from .errors import HardwireError
-from .gates import GATES
-from .layers import GroupSum, LogicLayer, selection_mode
-from .measure import commitment, gate_usage, loss_bound, measure_gap, node_gaps
-from .models import load, save
-from .network import LogicNetwork
-from .selection import METHODS, select
-from .systems import Choice, MixtureOfExperts, SearchCell, SearchNetwork, SoftMoE, VectorQuantizer
-from .temperature import CAGE
-from .training import Callback, History, TensorBoard, TrainingDiverged, fit
+from . import bits as bits
+from . import circuit as circuit
+from . import data as data
+from . import engine as engine
+from . import errors as errors
+from . import files as files
+from . import gates as gates
+from . import layers as layers
+from . import measure as measure
+from . import models as models
+from . import network as network
+from . import noise as noise
+from . import selection as selection
+from . import study as study
+from . import systems as systems
+from . import temperature as temperature
+from . import training as training
+from . import wiring as wiring
+from .bits import Bits as Bits
+from .bits import Encoder as Encoder
+from .circuit import Circuit as Circuit
+from .errors import HardwireError as HardwireError
+from .gates import GATES as GATES
+from .layers import GroupSum as GroupSum
+from .layers import LogicConv2d as LogicConv2d
+from .layers import LogicLayer as LogicLayer
+from .layers import OrPool2d as OrPool2d
+from .layers import one_step as one_step
+from .layers import selection_mode as selection_mode
+from .measure import commitment as commitment
+from .measure import gate_usage as gate_usage
+from .measure import loss_bound as loss_bound
+from .measure import measure_gap as measure_gap
+from .measure import node_gaps as node_gaps
+from .models import load as load
+from .models import save as save
+from .network import LogicNetwork as LogicNetwork
+from .network import fuse as fuse
+from .selection import METHODS as METHODS
+from .selection import select as select
+from .systems import Choice as Choice
+from .systems import MixtureOfExperts as MixtureOfExperts
+from .systems import SearchCell as SearchCell
+from .systems import SearchNetwork as SearchNetwork
+from .systems import SoftMoE as SoftMoE
+from .systems import VectorQuantizer as VectorQuantizer
+from .temperature import CAGE as CAGE
+from .training import Callback as Callback
+from .training import History as History
+from .training import TensorBoard as TensorBoard
+from .training import TrainingDiverged as TrainingDiverged
+from .training import fit as fit
 
 __version__: str
-__all__ = [
-    "CAGE",
-    "GATES",
-    "METHODS",
-    "Bits",
-    "Callback",
-    "Choice",
-    "Circuit",
-    "Encoder",
-    "GroupSum",
-    "HardwireError",
-    "History",
-    "LogicLayer",
-    "LogicNetwork",
-    "MixtureOfExperts",
-    "SearchCell",
-    "SearchNetwork",
-    "SoftMoE",
-    "TensorBoard",
-    "TrainingDiverged",
-    "VectorQuantizer",
-    "__version__",
-    "bits",
-    "circuit",
-    "commitment",
-    "data",
-    "engine",
-    "errors",
-    "files",
-    "fit",
-    "gate_usage",
-    "gates",
-    "layers",
-    "load",
-    "loss_bound",
-    "measure",
-    "measure_gap",
-    "models",
-    "network",
-    "node_gaps",
-    "noise",
-    "save",
-    "select",
-    "selection",
-    "selection_mode",
-    "study",
-    "systems",
-    "temperature",
-    "training",
-    "wiring",
-]

@@ -150,7 +150,7 @@ def _rebuild(tensors: dict[str, torch.Tensor], config: dict[str, Any]) -> LogicN
     else:
         _check_widths(tensors, config["inputs"], config["widths"], dtype)
         net = LogicNetwork(**config, tau=tau, encoder=encoder).to(dtype)
-    _check_state(tensors, net.state_dict())
+    _check_state(tensors, net)
     net.load_state_dict(tensors)
     return net.eval()
 
@@ -195,13 +195,14 @@ def _check_widths(tensors: dict[str, torch.Tensor], inputs: int, widths: list[in
         inputs = width
 
 
-def _check_state(tensors: dict[str, torch.Tensor], expected: dict[str, torch.Tensor]) -> None:
+def _check_state(tensors: dict[str, torch.Tensor], net: LogicNetwork) -> None:
+    expected, logits = net.state_dict(), dict(net.named_parameters())
     unknown = sorted(set(tensors) - set(expected))
     if unknown:
         raise HardwireError(f"it holds tensors that no such network has: {', '.join(unknown)}")
     for name, like in expected.items():
         tensor = _take(tensors, name, tuple(like.shape), like.dtype)
-        if not torch.isfinite(tensor).all() or not (name.endswith("logits") or (tensor >= 0).all()):
+        if not torch.isfinite(tensor).all() or not (name in logits or (tensor >= 0).all()):
             raise HardwireError(f"{name} must be finite, and at least 0 where it is no logit")
         if name.endswith("temperature.tau") and not tensor > 0:
             raise HardwireError(f"{name} must be above 0")

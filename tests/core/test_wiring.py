@@ -4,8 +4,9 @@ from cases import property_test
 from hypothesis import given
 from hypothesis import strategies as st
 
+import hardwire as hw
 from hardwire.errors import HardwireError
-from hardwire.wiring import random_wiring
+from hardwire.wiring import WIRINGS, candidate_wiring, random_wiring, register_wiring
 
 
 @property_test
@@ -64,3 +65,34 @@ def test_a_layer_of_absurd_size_is_refused_at_once():
 def test_unequal_groups_are_refused(groups):
     with pytest.raises(HardwireError, match="equal groups"):
         random_wiring(4, 10, seed=0, groups=groups)
+
+
+@property_test
+@given(st.integers(2, 30), st.integers(1, 40), st.data(), st.integers(0, 999))
+def test_candidates_are_different_for_each_wire_and_every_input_is_offered_equally_often(inputs, neurons, data, seed):
+    candidates = data.draw(st.integers(2, inputs))
+    offered = candidate_wiring(inputs, neurons, seed, candidates=candidates)
+    assert offered.shape == (2, neurons, candidates) and offered.dtype == torch.int32
+    assert all(len(set(wire)) == candidates for wire in offered.flatten(0, 1).tolist())
+    counts = torch.bincount(offered.flatten(), minlength=inputs)
+    assert counts.max() - counts.min() <= 1
+
+
+def test_as_many_candidates_as_inputs_offer_all_of_them():
+    offered = candidate_wiring(7, 5, seed=0, candidates=7)
+    assert (offered.sort(-1).values == torch.arange(7)).all()
+
+
+def test_a_wiring_from_outside_is_known_by_its_name():
+    def chain(inputs, neurons, seed, groups, step=1):
+        first = torch.arange(neurons) % inputs
+        return torch.stack([first, (first + step) % inputs]).to(torch.int32)
+
+    register_wiring("test-chain", chain)
+    try:
+        net = hw.LogicNetwork(8, 2, widths=[8, 4], wiring="test-chain", step=3, seed=0)
+        assert net.layers[0].wiring[:, 0].tolist() == [0, 3]
+        with pytest.raises(HardwireError, match="takes no stride"):
+            hw.LogicNetwork(8, 2, widths=[4], wiring="test-chain", stride=3)
+    finally:
+        del WIRINGS["test-chain"]
