@@ -179,3 +179,10 @@ def test_any_method_trains_a_convolution(method):
 def test_what_does_not_fit_is_one_clear_error(make, rule):
     with pytest.raises(hw.HardwireError, match=rule):
         make()
+
+
+def test_a_convolution_reads_the_thresholds_of_a_value_side_by_side_as_encoders_write_them():
+    planes = hw.LogicConv2d((5, 8, 8), 4, tree_depth=3, padding=1, seed=1).eval()
+    beside = hw.LogicConv2d((5, 8, 8), 4, tree_depth=3, padding=1, levels=5, seed=1).eval()
+    data = digits().test
+    assert torch.equal(beside(data.x), planes(images(data)))

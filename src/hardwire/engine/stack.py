@@ -173,9 +173,9 @@ def _freeze_level(level: Level) -> FrozenLevel:
 def _restricted() -> tuple["NDArray[np.uint8]", "NDArray[np.uint8]"]:
     """uint8 [16] twice: each gate with its first, and with its second input held at 0, as a gate."""
     number = {gate.truth_table: gate.index for gate in GATES}
-    tables = [[[int(gate.soft(a, b)) for b in (0, 1)] for a in (0, 1)] for gate in GATES]
-    first = [number[sum(table[0][b] << (2 * a + b) for a in (0, 1) for b in (0, 1))] for table in tables]
-    second = [number[sum(table[a][0] << (2 * a + b) for a in (0, 1) for b in (0, 1))] for table in tables]
+    tables = [gate.truth_table for gate in GATES]  # the outputs for 00, 01, 10 and 11
+    first = [number[f00, f01, f00, f01] for f00, f01, _, _ in tables]
+    second = [number[f00, f00, f10, f10] for f00, _, f10, _ in tables]
     return np.array(first, np.uint8), np.array(second, np.uint8)
 
 

@@ -24,7 +24,7 @@ from hardwire.selection import Method
 from hardwire.temperature import Temperature
 
 OR = next(gate.index for gate in GATES if gate.name == "OR")
-AND_LIKE = [gate.index for gate in GATES if gate.truth_table.bit_count() == 1]  # an AND with inputs negated or not
+AND_LIKE = [gate.index for gate in GATES if sum(gate.truth_table) == 1]  # an AND with inputs negated or not
 TREE_BONUS = 2.0
 _ARGUMENTS = [
     "kernels",
@@ -48,9 +48,10 @@ class LogicConv2d(GateLayer):
 
     shape: (channels, height, width) of what comes in. Each kernel is a tree of 2**tree_depth - 1 gates, whose leaves
     are drawn, each place once, from the receptive field: kernel_size x kernel_size places of `channels_per_kernel`
-    channels. candidates: instead of one place a leaf chooses among so many. padding: a ring of zeros. groups: the
-    kernels of a group see the channels of that group only. start: "tree" (a bonus on an AND-like gate at the root and
-    on pass-through below), "residual" or "normal". The rest as in `LogicLayer`.
+    channels. levels: so many neighbouring channels are the thresholds of one value and stand side by side in the
+    input, as an encoder writes them. candidates: instead of one place a leaf chooses among so many. padding: a ring of
+    zeros. groups: the kernels of a group see the channels of that group only. start: "tree" (a bonus on an AND-like
+    gate at the root and on pass-through below), "residual" or "normal". The rest as in `LogicLayer`.
     """
 
     kind = "conv2d"
@@ -67,6 +68,7 @@ class LogicConv2d(GateLayer):
         stride: int = 1,
         groups: int = 1,
         channels_per_kernel: int = 2,
+        levels: int = 1,
         candidates: int | None = None,
         start: str = "tree",
         bonus: float | None = None,
@@ -81,6 +83,9 @@ class LogicConv2d(GateLayer):
         self.input_shape = image_shape(shape)
         self.kernels, self.kernel_size = whole_number("kernels", kernels), whole_number("kernel_size", kernel_size)
         self.tree_depth, self.stride = whole_number("tree_depth", tree_depth), whole_number("stride", stride)
+        self.levels_per_value = whole_number("levels", levels)
+        if self.input_shape[0] % self.levels_per_value:
+            raise HardwireError(f"{self.input_shape[0]} channels cannot be made of values with {levels} levels each")
         self.padding, self.groups = whole_number("padding", padding, least=0), whole_number("groups", groups)
         self.candidates = candidates if candidates is None else whole_number("candidates", candidates, least=2)
         self.channels_per_kernel = self._check_channels(whole_number("channels_per_kernel", channels_per_kernel))
@@ -125,7 +130,8 @@ class LogicConv2d(GateLayer):
         return levels
 
     def config(self) -> dict[str, Any]:
-        return {"shape": list(self.input_shape), **{name: getattr(self, name) for name in _ARGUMENTS}}
+        arguments = {name: getattr(self, name) for name in _ARGUMENTS}
+        return {"shape": list(self.input_shape), "levels": self.levels_per_value, **arguments}
 
     @classmethod
     def restore(cls, config: dict[str, Any], tensors: dict[str, torch.Tensor]) -> "LogicConv2d":
@@ -231,7 +237,9 @@ class LogicConv2d(GateLayer):
         channel, down, right = (leaves[..., axis, None] for axis in range(3))  # [kernels, leaves, K, 1]
         y, x = down + top - self.padding, right + left - self.padding  # [kernels, leaves, K, positions]
         inside = (y >= 0) & (y < height) & (x >= 0) & (x < width)
-        wires = np.where(inside, (channel * height + y) * width + x, NOTHING)
+        colour, level = np.divmod(channel, self.levels_per_value)
+        place = ((colour * height + y) * width + x) * self.levels_per_value + level
+        wires = np.where(inside, place, NOTHING)
         gates = self.gates_on(0)
         wires = wires.reshape(self.kernels, gates, 2, -1, self.positions)
         wires = wires.transpose(2, 0, 1, 4, 3).reshape(2, self.kernels * gates * self.positions, -1).astype(np.int32)
