@@ -11,6 +11,7 @@ from . import measure as measure
 from . import models as models
 from . import network as network
 from . import noise as noise
+from . import records as records
 from . import selection as selection
 from . import study as study
 from . import systems as systems
@@ -25,6 +26,7 @@ from .gates import GATES as GATES
 from .layers import GroupSum as GroupSum
 from .layers import LogicConv2d as LogicConv2d
 from .layers import LogicLayer as LogicLayer
+from .layers import NumberSum as NumberSum
 from .layers import OrPool2d as OrPool2d
 from .layers import one_step as one_step
 from .layers import selection_mode as selection_mode

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from hardwire.cli import bench, circuit, data, demo, domains, gap, gates, info, study, train
+from hardwire.cli import bench, circuit, data, demo, domains, gap, gates, info, records, study, train
 from hardwire.errors import HardwireError, missing_package
 
 app = typer.Typer(
@@ -29,6 +29,7 @@ app.command()(bench.bench)
 app.add_typer(data.app, name="data")
 app.add_typer(study.app, name="study")
 app.add_typer(domains.app, name="domains")
+app.add_typer(records.app, name="records")
 app.command()(info.info)
 
 
