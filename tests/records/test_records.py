@@ -17,7 +17,7 @@ data = "digits@2"
 iterations = 120
 batch_size = 64
 rates = { all = 0.05, wire_logits = 0.1 }
-augment = { shift = 1 }
+augment = { flip = false, shift = 0 }
 
 [network]
 widths = [60, 40]
