@@ -171,7 +171,7 @@ def test_repeating_a_finished_command_says_so_and_trains_nothing(monkeypatch):
     run("train", "digits", *TINY)
     (model,) = Path().glob("*.safetensors")
     before = model.read_bytes()
-    monkeypatch.setattr("hardwire.training.recipe.fit", None)
+    monkeypatch.setattr("hardwire.training.settings.fit", None)
     output = run("train", "digits", *TINY)
     assert f"{model} is finished" in output and f"hardwire gap {model}" in output
     assert model.read_bytes() == before and len(list(Path().iterdir())) == 1

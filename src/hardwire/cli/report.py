@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hardwire.measure import Gap
     from hardwire.network import LogicNetwork
     from hardwire.training import Record
-    from hardwire.training.recipe import Job
+    from hardwire.training.settings import Job
 
 
 def console() -> Console:
@@ -54,18 +54,18 @@ def settings(job: "Job") -> Table:
 
     from hardwire.temperature import CAGE
 
-    recipe, data, net = job.recipe, job.data, job.net
+    settings, data, net = job.settings, job.data, job.net
     cage = isinstance(net.selector.temperature, CAGE)
     shape = " + ".join(f"{width:,}" for width in net.widths)
-    rows, batch = data.with_validation() if recipe.validation else data, f"batch size {recipe.batch_size}"
-    held_out = f", {len(rows.validation):,} to choose on" if recipe.validation else ""
-    batch += f" times {recipe.accumulate}" if recipe.accumulate > 1 else ""
-    length = f"{recipe.iterations:,} iterations" if recipe.epochs is None else f"{recipe.epochs:g} epochs"
+    rows, batch = data.with_validation() if settings.validation else data, f"batch size {settings.batch_size}"
+    held_out = f", {len(rows.validation):,} to choose on" if settings.validation else ""
+    batch += f" times {settings.accumulate}" if settings.accumulate > 1 else ""
+    length = f"{settings.iterations:,} iterations" if settings.epochs is None else f"{settings.epochs:g} epochs"
     lines = {
         "data": f"{data.name}: {len(rows.train):,} training and {len(data.test):,} test rows{held_out}, of "
         f"{data.inputs:,} inputs, {data.classes} classes",
         "network": f"{shape} gates, {net.method} with {'CAGE' if cage else f'tau {net.tau:g}'}",
-        "training": f"{length}, {batch}, Adam at {recipe.lr:g}, seed {recipe.seed}",
+        "training": f"{length}, {batch}, Adam at {settings.lr:g}, seed {settings.seed}",
         "engine": f"{net.engine_name(data.train.x)}, {torch.get_num_threads()} threads",
         "model": job.out,
         "checkpoint": job.checkpoint,

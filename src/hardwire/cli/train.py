@@ -14,7 +14,7 @@ from hardwire.cli.options import Threads
 from hardwire.errors import HardwireError
 
 if TYPE_CHECKING:
-    from hardwire.training.recipe import Job
+    from hardwire.training.settings import Job
 
 _NETWORK, _TRAINING, _CHOOSING, _FILES = "Network", "Training", "Choosing, on validation rows", "Files"
 
@@ -106,11 +106,11 @@ def train(
     import hardwire as hw
     from hardwire.cli import report
     from hardwire.files import write_whole
-    from hardwire.training.recipe import Recipe
+    from hardwire.training.settings import Settings
 
     report.set_threads(threads)
     hw.engine.check_engine(engine)
-    recipe = Recipe(
+    settings = Settings(
         dataset=dataset,
         width=width,
         depth=depth,
@@ -133,7 +133,7 @@ def train(
         seed=seed,
         engine=engine,
     )
-    job = recipe.prepare(out, checkpoint, [history] if history else [])
+    job = settings.prepare(out, checkpoint, [history] if history else [])
     if resume and job.finished():
         typer.echo(
             f"{job.out} is finished: it was trained with these very settings; --no-resume would train it anew.\n"

@@ -10,16 +10,16 @@ from hardwire.training.fit import fit
 from hardwire.training.history import History, Record
 from hardwire.training.measures import GapMeasures
 from hardwire.training.memory import memory_needed
-from hardwire.training.recipe import Recipe
+from hardwire.training.settings import Settings
 from hardwire.training.tensorboard import TensorBoard
 
 __all__ = [
     "Callback",
     "GapMeasures",
     "History",
-    "Recipe",
     "Record",
     "Run",
+    "Settings",
     "TensorBoard",
     "TrainingDiverged",
     "fit",

@@ -6,10 +6,10 @@ import pytest
 from small_runs import same_state
 
 import hardwire as hw
-from hardwire.models import recipe_of
-from hardwire.training import Recipe, memory_needed
+from hardwire.models import settings_of
+from hardwire.training import Settings, memory_needed
 
-TINY = Recipe("digits", width=50, depth=1, iterations=6, evaluate_every=3, batch_size=16)
+TINY = Settings("digits", width=50, depth=1, iterations=6, evaluate_every=3, batch_size=16)
 
 
 @pytest.fixture(autouse=True)
@@ -24,14 +24,14 @@ def test_a_recipe_trains_as_fit_does_and_saves_the_model(tmp_path):
     assert hw.fit(net, hw.data.load("digits"), 6, 16, evaluate_every=3) == history
     assert same_state(job.net, net) and same_state(hw.load(job.out), net)
     assert [path.name for path in tmp_path.iterdir()] == [TINY.file_name(10)]
-    assert recipe_of(job.out)["lr"] == 0.01 and recipe_of(job.out)["method"] == "hard-st"
+    assert settings_of(job.out)["lr"] == 0.01 and settings_of(job.out)["method"] == "hard-st"
 
 
 CHANGES = [
     {"dataset": "mnist"}, {"width": 60}, {"depth": 2}, {"width": None, "depth": None, "widths": (60, 50)},
     {"method": "soft-mix"}, {"method": "hard-st+cage"}, {"cage": True}, {"tau": 0.5}, {"wiring": "learned"},
-    {"wiring": "learned", "candidates": 4}, {"start": "residual"}, {"iterations": 7}, {"iterations": None, "epochs": 0.5},
-    {"batch_size": 17}, {"accumulate": 2}, {"lr": 0.02}, {"validation": True},
+    {"wiring": "learned", "candidates": 4}, {"start": "residual"}, {"iterations": 7},
+    {"iterations": None, "epochs": 0.5}, {"batch_size": 17}, {"accumulate": 2}, {"lr": 0.02}, {"validation": True},
     {"validation": True, "stop_early": 3}, {"validation": True, "keep_best": True}, {"seed": 1},
 ]  # fmt: skip
 
@@ -41,14 +41,16 @@ def test_the_file_name_tells_runs_apart_by_every_setting_that_changes_the_result
     assert names[0] == "digits-hard-st-tau1-50x1-6it-batch16-seed0.safetensors"
     assert names[6] == names[7] == "digits-hard-st+cage-50x1-6it-batch16-seed0.safetensors"
     assert len(set(names)) == len(names) - 1  # CAGE has two ways to be asked for
-    assert replace(TINY, engine="reference").file_name(10) == names[0]
+    assert replace(TINY, engine="reference", evaluate_every=2).file_name(10) == names[0]
+    chooses = replace(TINY, validation=True, keep_best=True)
+    assert chooses.file_name(10) != replace(chooses, evaluate_every=2).file_name(10)
 
 
 def test_a_finished_run_is_known_by_its_recipe_and_its_data():
     job = TINY.prepare()
     assert not job.finished()
     job.run()
-    assert job.finished() and replace(TINY, engine="reference").prepare().finished()
+    assert job.finished() and replace(TINY, engine="reference", evaluate_every=2).prepare().finished()
     for change in CHANGES[6:]:
         other = replace(TINY, **change)
         with pytest.raises(hw.HardwireError, match="is there already and of another run: its "):
@@ -56,10 +58,15 @@ def test_a_finished_run_is_known_by_its_recipe_and_its_data():
 
 
 def test_the_defaults_are_those_of_the_command_line():
-    recipe = Recipe("digits")
-    assert (recipe.iterations, recipe.evaluate_every, recipe.batch_size, recipe.method) == (2000, 200, 128, "hard-st")
-    assert recipe.sizes(10) == [2000, 2000] and recipe.sizes(3) == [2001, 2001]
-    assert Recipe("digits", epochs=2).iterations is None and Recipe("digits", epochs=2).evaluate_every is None
+    settings = Settings("digits")
+    assert (settings.iterations, settings.evaluate_every, settings.batch_size, settings.method) == (
+        2000,
+        200,
+        128,
+        "hard-st",
+    )
+    assert settings.sizes(10) == [2000, 2000] and settings.sizes(3) == [2001, 2001]
+    assert Settings("digits", epochs=2).iterations is None and Settings("digits", epochs=2).evaluate_every is None
 
 
 @pytest.mark.parametrize(
@@ -76,7 +83,7 @@ def test_the_defaults_are_those_of_the_command_line():
 )
 def test_settings_that_contradict_each_other_are_refused_at_once(settings, message):
     with pytest.raises(hw.HardwireError, match=message):
-        Recipe("digits", **settings)
+        Settings("digits", **settings)
 
 
 def test_memory_grows_with_gates_candidates_and_batch():
@@ -84,4 +91,4 @@ def test_memory_grows_with_gates_candidates_and_batch():
     assert memory_needed([1000, 1000], 100, 64) > memory_needed([1000], 100, 64)
     assert memory_needed([1000], 100, 64, candidates=8) == 1000 * 512 + 64 * 1100 // 8
     with pytest.raises(hw.HardwireError, match=r"20,000,000,000,000 gates .* GB of memory"):
-        Recipe("digits", width=10**13).prepare()
+        Settings("digits", width=10**13).prepare()

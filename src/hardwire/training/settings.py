@@ -1,6 +1,6 @@
-"""`Recipe`: a training run as plain data, from the name of a dataset to the name of its model file.
+"""`Settings`: a training run as plain data, from the name of a dataset to the name of its model file.
 
-It is what `hardwire train` runs, defaults included. Surprising: a model file carries its recipe, so that the same run
+It is what `hardwire train` runs, defaults included. Surprising: a model file carries its settings, so that the same run
 is not done twice and another run's model is not overwritten.
 """
 
@@ -23,11 +23,12 @@ from hardwire.training.history import History
 from hardwire.training.memory import check_memory
 
 WIDTH, DEPTH = 2000, 2
+EVERY = 200  # iterations between two evaluations
 _NOT_TOLD = ("engine", "cage")  # settings that do not change what is trained, or that the method's name tells
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Settings:
     """The settings of a run. Those of the network are `LogicNetwork`'s, those of the training `fit`'s.
 
     width: 2000 if not given, or the next number that splits into the classes; depth: 2. widths: instead of both. cage:
@@ -66,7 +67,7 @@ class Recipe:
             raise HardwireError("CAGE sets the temperature itself; give either CAGE or tau, not both")
         if self.widths is not None and not (self.width is None and self.depth is None):
             raise HardwireError("give either width and depth, or widths, not both")
-        if (self.stop_early is not None or self.keep_best) and not self.validation:
+        if self.chooses and not self.validation:
             raise HardwireError(
                 "stop_early and keep_best choose on validation rows; add validation (--validation), which takes the "
                 "last sixth of the training rows"
@@ -74,7 +75,12 @@ class Recipe:
         if self.iterations is None and self.epochs is None:
             object.__setattr__(self, "iterations", 2000)
         if self.evaluate_every is None and self.iterations is not None:
-            object.__setattr__(self, "evaluate_every", 200)
+            object.__setattr__(self, "evaluate_every", EVERY)
+
+    @property
+    def chooses(self) -> bool:
+        """Whether something is chosen at evaluations, so that it matters when they are."""
+        return self.stop_early is not None or self.keep_best
 
     def sizes(self, classes: int) -> list[int]:
         """The gates of each layer."""
@@ -114,6 +120,7 @@ class Recipe:
             f"{sizes[0]}x{len(sizes)}" if flat else "-".join(map(str, sizes)),
             length,
             *(f"{name}{_short(getattr(self, field))}" for field, name in _IN_NAMES.items() if self._differs(field)),
+            f"every{self.evaluate_every}" if self.chooses and self.evaluate_every not in (None, EVERY) else "",
             f"seed{self.seed}",
         ]
         return "-".join(part for part in parts if part) + ".safetensors"
@@ -139,7 +146,7 @@ class Recipe:
         return job
 
 
-_DEFAULTS = {field.name: field.default for field in fields(Recipe)}
+_DEFAULTS = {field.name: field.default for field in fields(Settings)}
 _IN_NAMES = {  # setting -> what stands for it in a file's name
     "wiring": "",
     "candidates": "of",
@@ -155,9 +162,9 @@ _IN_NAMES = {  # setting -> what stands for it in a file's name
 
 @dataclass
 class Job:
-    """A recipe with all it needs, ready to run. checkpoint: kept when the run is done only where `keep` says so."""
+    """Settings with all they need, ready to run. checkpoint: kept when the run is done only where `keep` says so."""
 
-    recipe: Recipe
+    settings: Settings
     data: Dataset
     net: LogicNetwork
     out: Path
@@ -166,16 +173,17 @@ class Job:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What a model file says of the run that made it: the recipe and the data, as JSON values."""
-        settings = {name: value for name, value in asdict(self.recipe).items() if name not in _NOT_TOLD}
-        widths = None if self.recipe.widths is None else list(self.recipe.widths)
+        """What a model file says of the run that made it: the settings and the data, as JSON values."""
+        left_out = _NOT_TOLD if self.settings.chooses else (*_NOT_TOLD, "evaluate_every")
+        settings = {name: value for name, value in asdict(self.settings).items() if name not in left_out}
+        widths = None if self.settings.widths is None else list(self.settings.widths)
         return settings | {"widths": widths, "rows": data_identity(self.data.train)}
 
     def finished(self) -> bool:
         """Whether the model is there already; another run's in its place is an error."""
         if not self.out.exists():
             return False
-        found = models.recipe_of(self.out)
+        found = models.settings_of(self.out)
         if found is None:
             raise HardwireError(f"{self.out} is there already, and does not say how it was made; {_ANOTHER_PLACE}")
         for name, value in self.record.items():
@@ -188,26 +196,26 @@ class Job:
 
     def run(self, resume: bool = True, callbacks: Sequence[Callback] = (), progress: bool | None = None) -> History:
         """Trains, or goes on from the checkpoint, and saves the model."""
-        recipe = self.recipe
+        settings = self.settings
         history = fit(
             self.net,
             self.data,
-            recipe.iterations,
-            recipe.batch_size,
-            recipe.lr,
-            recipe.evaluate_every,
-            epochs=recipe.epochs,
-            accumulate=recipe.accumulate,
-            seed=recipe.seed,
-            validation=recipe.validation,
-            stop_early=recipe.stop_early,
-            keep_best=recipe.keep_best,
+            settings.iterations,
+            settings.batch_size,
+            settings.lr,
+            settings.evaluate_every,
+            epochs=settings.epochs,
+            accumulate=settings.accumulate,
+            seed=settings.seed,
+            validation=settings.validation,
+            stop_early=settings.stop_early,
+            keep_best=settings.keep_best,
             checkpoint=self.checkpoint,
             resume=resume,
             callbacks=callbacks,
             progress=progress,
         )
-        models.save(self.net, self.out, dataset=recipe.dataset, recipe=self.record)
+        models.save(self.net, self.out, dataset=settings.dataset, settings=self.record)
         if not self.keep:
             self.checkpoint.unlink(missing_ok=True)
         return history
