@@ -109,7 +109,8 @@ def _is_plain(net: LogicNetwork) -> bool:
 
 
 def _selector_config(selector: Selector) -> dict[str, Any]:
-    return {"method": selector.method.name, "temperature": selector.temperature.config(), "seed": selector.seed}
+    config = {"method": selector.method.name, "temperature": selector.temperature.config(), "seed": selector.seed}
+    return config if selector.noise == "pass" else {**config, "noise": selector.noise}
 
 
 def _layer_config(layer: GateLayer) -> dict[str, Any]:
@@ -123,7 +124,7 @@ def _parse_config(text: str) -> dict[str, Any]:
     except (json.JSONDecodeError, RecursionError) as error:
         raise HardwireError(f"its config is not JSON ({error})") from None
     types = _LAYERED_TYPES if isinstance(config, dict) and "layers" in config else _PLAIN_TYPES
-    if not isinstance(config, dict) or set(config) != set(types):
+    if not isinstance(config, dict) or set(config) - {"noise"} != set(types):
         raise HardwireError(f"its config must have exactly the entries {', '.join(types)}")
     for name, kind in types.items():
         if not isinstance(config[name], kind) or isinstance(config[name], bool):
@@ -150,7 +151,7 @@ def _rebuild(tensors: dict[str, torch.Tensor], config: dict[str, Any]) -> LogicN
     else:
         _check_widths(tensors, config["inputs"], config["widths"], dtype)
         net = LogicNetwork(**config, tau=tau, encoder=encoder).to(dtype)
-    _check_state(tensors, net.state_dict())
+    _check_state(tensors, net)
     net.load_state_dict(tensors)
     return net.eval()
 
@@ -176,11 +177,12 @@ def _layer(number: int, entry: Any, tensors: dict[str, torch.Tensor]) -> GateLay
 
 
 def _selector(config: Any) -> Selector:
-    if not isinstance(config, dict) or set(config) != {"method", "temperature", "seed"}:
+    if not isinstance(config, dict) or set(config) - {"noise"} != {"method", "temperature", "seed"}:
         raise HardwireError(f"a selector has method, temperature and seed, not {config!r}")
     if not isinstance(config["temperature"], dict):
         raise HardwireError(f"a selector's temperature is {config['temperature']!r}")
-    return Selector(config["method"], temperature.from_config(config["temperature"]), seed=config["seed"])
+    tau = temperature.from_config(config["temperature"])
+    return Selector(config["method"], tau, seed=config["seed"], noise=config.get("noise", "pass"))
 
 
 def _check_widths(tensors: dict[str, torch.Tensor], inputs: int, widths: list[int], dtype: torch.dtype) -> None:
@@ -195,13 +197,14 @@ def _check_widths(tensors: dict[str, torch.Tensor], inputs: int, widths: list[in
         inputs = width
 
 
-def _check_state(tensors: dict[str, torch.Tensor], expected: dict[str, torch.Tensor]) -> None:
+def _check_state(tensors: dict[str, torch.Tensor], net: LogicNetwork) -> None:
+    expected, logits = net.state_dict(), dict(net.named_parameters())
     unknown = sorted(set(tensors) - set(expected))
     if unknown:
         raise HardwireError(f"it holds tensors that no such network has: {', '.join(unknown)}")
     for name, like in expected.items():
         tensor = _take(tensors, name, tuple(like.shape), like.dtype)
-        if not torch.isfinite(tensor).all() or not (name.endswith("logits") or (tensor >= 0).all()):
+        if not torch.isfinite(tensor).all() or not (name in logits or (tensor >= 0).all()):
             raise HardwireError(f"{name} must be finite, and at least 0 where it is no logit")
         if name.endswith("temperature.tau") and not tensor > 0:
             raise HardwireError(f"{name} must be above 0")

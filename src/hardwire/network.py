@@ -30,6 +30,7 @@ from hardwire.layers import (
 )
 from hardwire.selection import Method, first_argmax
 from hardwire.temperature import Temperature
+from hardwire.wiring import takes
 
 SEEDS_PER_NETWORK = 1009  # so many layers fit between two seeds before any two networks share a layer
 
@@ -48,11 +49,12 @@ class LogicNetwork(Fused):
 
     inputs: features, floats in [0, 1] or packed Bits. width and depth, or widths: neurons of each layer; the last is a
     multiple of classes. layers: instead of inputs and widths, layers of ours in order. method: soft-mix, soft-gumbel,
-    hard-st or gumbel-st, the hard two also with "+cage". tau: a number, or a temperature object. cage: set the backward
-    temperature from the network's confidence (hard-st and gumbel-st). seed: wiring, initial logits and noise.
+    hard-st or gumbel-st, the hard two also with "+cage". tau: a number, or a temperature object. cage: set the
+    backward temperature from the network's confidence (hard-st and gumbel-st). seed: wiring, initial logits and noise.
     group_temperature: of the class sums; the paper's alpha(C)*sqrt(k) if not given. encoder: how raw values become the
     input bits, kept with the model for deployment. engine: auto, or an engine by name. wire_method: how learned wires
-    choose, where it is not as gates do. Whatever else is given goes to each layer: wiring, candidates, start, bonus.
+    choose, where it is not as gates do. noise: one Gumbel draw for each "pass" or for each "sample". Whatever else is
+    given goes to each layer: wiring, candidates, start, bonus.
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class LogicNetwork(Fused):
         encoder: Encoder | None = None,
         engine: str = "auto",
         wire_method: str | Method | None = None,
+        noise: str = "pass",
         **layer_options: Any,
     ):
         super().__init__(engine)
@@ -79,7 +82,7 @@ class LogicNetwork(Fused):
             raise HardwireError("a network needs the number of classes; give classes=")
         self.classes = whole_number("classes", classes, least=2)
         self.group_sum = GroupSum(self.classes, group_temperature)
-        self.selector = Selector(method, tau, cage, check_seed(seed, bits=53), wire_method=wire_method)
+        self.selector = Selector(method, tau, cage, check_seed(seed, bits=53), wire_method=wire_method, noise=noise)
         if layers is None:
             self.inputs = whole_number("inputs", inputs)
             widths = _widths(width, depth, widths)
@@ -99,7 +102,7 @@ class LogicNetwork(Fused):
                 neurons,
                 seed=self.seed * SEEDS_PER_NETWORK + number,
                 groups=self.classes if number == last else 1,
-                **options,
+                **(options | ({"layer": number} if takes(options.get("wiring", ""), "layer") else {})),
             )
             for number, (inputs, neurons) in enumerate(zip([self.inputs, *widths], widths, strict=False))
         ]

@@ -10,21 +10,29 @@ from typing import Any
 
 import torch
 
+from hardwire.errors import HardwireError
+
 _ROUNDS = 10
 _MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 _KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
 _LOW = 0xFFFFFFFF
+_PER_SAMPLE = 1 << 29  # bit 29 of a place: every sample draws for itself
+_MOST_SAMPLES = 1 << 16
 _WIRES = 1 << 30  # bit 30 of a place: the wires of a level, not its gates
 
 
 @dataclass(frozen=True)
 class NoiseKey:
-    """Which draw is meant. `step` is a 0-d int64 tensor or an int; `draw` numbers the evaluations between two steps."""
+    """Which draw is meant. `step` is a 0-d int64 tensor or an int; `draw` numbers the evaluations between two steps.
+
+    per_sample: every sample of a batch draws for itself; otherwise a draw is shared by the batch.
+    """
 
     seed: int
     step: torch.Tensor | int
     draw: int = 0
     evaluation: bool = False
+    per_sample: bool = False
 
 
 def place_of(key: NoiseKey, layer: int) -> int:
@@ -56,13 +64,34 @@ def _multiply(word: Any, multiplier: int) -> tuple[Any, Any]:
 
 def gumbel(key: NoiseKey, layer: int, nodes: int, choices: int, like: torch.Tensor) -> torch.Tensor:
     """Standard Gumbel noise [nodes, choices] on the device and in the dtype of `like`."""
-    blocks = (choices + 3) // 4  # a counter yields four words, one for each of four choices
     neuron = torch.arange(nodes, device=like.device).unsqueeze(1)
-    block = torch.arange(blocks, device=like.device).unsqueeze(0) + ((key.draw << 16) & _LOW)
-    place = torch.full((), place_of(key, layer), dtype=torch.int64, device=like.device)
+    return _draw(key, neuron, key.draw, place_of(key, layer), choices, like)
+
+
+def sample_gumbel(
+    key: NoiseKey, layer: int, nodes: torch.Tensor, samples: int, choices: int, like: torch.Tensor
+) -> torch.Tensor:
+    """The same for every sample apart, [nodes, samples, choices], of the nodes with these numbers.
+
+    The sample's number takes the draw's place in the counter; the draw moves to the place, whose bit 29 says so.
+    """
+    if samples > _MOST_SAMPLES:
+        raise HardwireError(f"noise for each sample takes batches of at most {_MOST_SAMPLES}, not {samples}")
+    neuron = nodes.to(torch.int64).view(-1, 1, 1)
+    sample = torch.arange(samples, device=like.device).view(1, -1, 1)
+    return _draw(key, neuron, sample, place_of(key, layer) | _PER_SAMPLE | key.draw << 12, choices, like)
+
+
+def _draw(
+    key: NoiseKey, neuron: torch.Tensor, draw: torch.Tensor | int, place: int, choices: int, like: torch.Tensor
+) -> torch.Tensor:
+    """Gumbel noise for broadcast counters [..., 1], with the choices on the last axis."""
+    blocks = (choices + 3) // 4  # a counter yields four words, one for each of four choices
+    block = torch.arange(blocks, device=like.device) + ((draw << 16) & _LOW)
+    placed = torch.full((), place, dtype=torch.int64, device=like.device)
     step = torch.as_tensor(key.step, device=like.device) & _LOW
-    words = philox((neuron, block, step, place), (key.seed & _LOW, (key.seed >> 32) & _LOW))
-    word = torch.stack(torch.broadcast_tensors(*words), dim=-1).flatten(1)[:, :choices]
+    words = philox((neuron, block, step, placed), (key.seed & _LOW, (key.seed >> 32) & _LOW))
+    word = torch.stack(torch.broadcast_tensors(*words), dim=-1).flatten(-2)[..., :choices]
     # 23 bits, so that a float32 uniform is never 0 or 1 and the noise always finite
     uniform = ((word >> 9).to(torch.float32) + 0.5) * 2.0**-23
     return -torch.log(-torch.log(uniform)).to(like.dtype)

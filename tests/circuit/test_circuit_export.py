@@ -12,10 +12,13 @@ from circuit_oracle import first_largest, oracle_scores, random_bits, random_cir
 import hardwire as hw
 from hardwire.circuit import Circuit, Netlist, tools
 from hardwire.circuit.estimate import estimate
-from hardwire.circuit.export.c import c_harness
-from hardwire.circuit.lower import complete, raw_bits
+from hardwire.circuit.formats import c
+from hardwire.circuit.formats.blif import read_blif
+from hardwire.circuit.formats.logic import labels_of
+from hardwire.circuit.formats.verilog import read_verilog
+from hardwire.circuit.lower import complete
+from hardwire.circuit.raw import as_rows, row_bits
 from hardwire.circuit.read_aiger import read_aiger
-from hardwire.circuit.verify import labels, read_logic
 
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 simulator = pytest.mark.skipif(not tools.has_iverilog(), reason="iverilog is not installed")
@@ -45,13 +48,13 @@ def with_encoder(seed, raw):
 def c_scores(circuit, tmp_path, raw, images, **options):
     """Class sums and single classes by the compiled export."""
     circuit.to_c(tmp_path / "net.c", **options)
-    harness, program, data = tmp_path / "harness.c", tmp_path / "program", tmp_path / "images"
-    harness.write_text(c_harness(circuit, tmp_path / "net.c", "net", raw))
-    tools.compile_c([harness], program, "-O1", *STRICT)
-    np.ascontiguousarray(images, np.float32 if raw == "floats" else np.uint8).tofile(data)
-    subprocess.run([program, data, tmp_path / "out"], check=True)
-    found = np.fromfile(tmp_path / "out", np.int32).reshape(len(images), circuit.classes + 1)
-    return found[:, :-1], found[:, -1]
+    tools.compile_c([tmp_path / "net.c"], tmp_path / "net.o", "-c", *STRICT)
+    found = c.read(circuit, tmp_path / "net.c", None).answers(raw, np.asarray(images))
+    return found.scores, found.classes
+
+
+def raw_bits(circuit, raw, images):
+    return row_bits(raw, as_rows(circuit, raw, images))
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -66,9 +69,9 @@ def test_a_random_network_is_the_same_in_every_form(seed, tmp_path):
     _, classes = c_scores(simplified, tmp_path, "bits", bits, form=["code", "tables"][seed % 2])
     assert classes.tolist() == expected
     simplified.to_verilog(tmp_path / "net.v", pipeline=[None, 1, 2, 3][seed % 4])
-    assert labels(read_logic(tmp_path / "net.v"))(bits).tolist() == expected
+    assert labels_of(read_verilog(tmp_path / "net.v"))(bits).tolist() == expected
     simplified.to_aiger(tmp_path / "net.aig")
-    assert labels(read_aiger(tmp_path / "net.aig")[0])(bits).tolist() == expected
+    assert labels_of(read_aiger(tmp_path / "net.aig")[0])(bits).tolist() == expected
 
 
 @compiler
@@ -122,7 +125,7 @@ def test_large_circuits_become_tables_and_small_ones_code(tmp_path):
 def test_verilog_read_by_yosys_gives_the_right_labels(raw, pipeline, tmp_path):
     circuit, images = with_encoder(21, raw)
     circuit.to_verilog(tmp_path / "net.v", raw=raw, pipeline=pipeline)
-    read = labels(read_logic(tmp_path / "net.v"))
+    read = labels_of(read_verilog(tmp_path / "net.v"))
     assert read(raw_bits(circuit, raw, images)).tolist() == circuit.predict(images, raw=raw != "bits").tolist()
 
 
@@ -131,8 +134,8 @@ def test_pyosys_serves_where_the_yosys_program_is_missing(tmp_path, monkeypatch)
     circuit, images = with_encoder(21, "bits")
     circuit.to_verilog(tmp_path / "net.v", pipeline=2)
     circuit.to_blif(tmp_path / "net.blif")
-    for name in ("net.v", "net.blif"):
-        assert labels(read_logic(tmp_path / name))(images).tolist() == circuit.predict(images).tolist()
+    for netlist in (read_verilog(tmp_path / "net.v"), read_blif(tmp_path / "net.blif")):
+        assert labels_of(netlist)(images).tolist() == circuit.predict(images).tolist()
     assert estimate(circuit)[0].luts > 0
 
 
@@ -185,21 +188,21 @@ def test_aiger_read_by_another_tool_is_the_same_function(ending, tmp_path):
     again, latency = read_aiger(tmp_path / f"b.{ending}")
     bits = random_bits(41, 100, 20)
     assert latency == 0
-    assert labels(again)(bits).tolist() == circuit.predict(bits).tolist()
+    assert labels_of(again)(bits).tolist() == circuit.predict(bits).tolist()
 
 
 @pytest.mark.parametrize("raw", ["bits", "bytes"])
 def test_blif_read_by_yosys_is_the_same_function(raw, tmp_path):
     circuit, images = with_encoder(51, raw)
     circuit.to_blif(tmp_path / "net.blif", raw=raw)
-    read = labels(read_logic(tmp_path / "net.blif"))
+    read = labels_of(read_blif(tmp_path / "net.blif"))
     assert read(raw_bits(circuit, raw, images)).tolist() == circuit.predict(images, raw=raw != "bits").tolist()
 
 
 @pytest.mark.parametrize("raw", ["bits", "bytes", "floats"])
 def test_the_completed_netlist_gives_labels(raw):
     circuit, images = with_encoder(61, raw)
-    found = labels(complete(circuit, raw))(raw_bits(circuit, raw, images))
+    found = labels_of(complete(circuit, raw))(raw_bits(circuit, raw, images))
     assert found.tolist() == circuit.predict(images, raw=raw != "bits").tolist()
 
 
@@ -259,6 +262,9 @@ def test_drawings_hold_every_gate_of_the_cone(tmp_path):
         (lambda circuit, path: circuit.to_verilog(path / "a.v", pipeline=0), "pipeline 0 is no number of levels"),
         (lambda circuit, path: circuit.to_aiger(path / "a.aig", raw="words"), "unknown kind of raw input"),
         (lambda circuit, path: circuit.to_blif(path / "a.blif", raw="bytes"), "no encoder to read bytes"),
+        (lambda circuit, path: circuit.to_aiger(path / "a.aig", pipeline=2), r"\.aig files have no option 'pipeline'"),
+        (lambda circuit, path: circuit.export(path / "a.c", label=1), "theirs are: name, main, raw, form"),
+        (lambda circuit, path: circuit.export(path / "a.vhd"), "unknown ending '.vhd'; did you mean"),
         (lambda circuit, path: estimate(circuit, lut=1), "look-up tables of 1 inputs"),
     ],
 )

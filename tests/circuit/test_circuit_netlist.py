@@ -86,6 +86,39 @@ def test_wiring_outside_the_layer_before_is_refused():
         Circuit.from_layers(3, [[1, 1], [1, 1]], [[[0, 1], [2, 0]], [[0, 2], [1, 1]]], classes=1)
 
 
+def test_convolutions_pooling_padding_and_learned_wires_become_the_circuit_that_eval_runs():
+    net = hw.LogicNetwork(
+        classes=2,
+        layers=[
+            hw.LogicConv2d((2, 5, 5), kernels=3, kernel_size=3, tree_depth=2, padding=1, seed=1),
+            hw.OrPool2d(2),
+            hw.LogicLayer(3 * 2 * 2, 16, wiring="learned", candidates=4, seed=2),
+        ],
+    )
+    circuit = Circuit.from_network(net)
+    bits = random_bits(0, 80, 50)
+    expected = net.predict(torch.from_numpy(bits).float()).tolist()
+    assert circuit.predict(bits).tolist() == expected
+    assert circuit.simplify().predict(bits).tolist() == expected
+
+
+def test_a_sequence_of_layers_is_the_same_circuit_as_the_network_of_them():
+    layers = [hw.LogicLayer(9, 12, seed=1), hw.LogicLayer(12, 8, seed=2)]
+    circuit = Circuit.from_network(torch.nn.Sequential(*layers, hw.GroupSum(4)))
+    bits = random_bits(0, 60, 9)
+    net = hw.LogicNetwork(classes=4, layers=layers)
+    assert circuit.predict(bits).tolist() == net.predict(torch.from_numpy(bits).float()).tolist()
+
+
+def test_a_model_file_is_opened_as_its_circuit(tmp_path):
+    net = random_network(3)
+    hw.save(net, tmp_path / "model.safetensors")
+    bits = random_bits(0, 60, net.inputs)
+    assert np.array_equal(
+        Circuit.load(tmp_path / "model.safetensors").scores(bits), Circuit.from_network(net).scores(bits)
+    )
+
+
 def test_an_encoder_of_another_width_is_refused():
     with pytest.raises(hw.HardwireError, match="the encoder makes 6 bits but the circuit reads 2"):
         Circuit(netlist(), classes=2, encoder=hw.Encoder.uniform(3, 2, 255))

@@ -8,7 +8,7 @@ from circuit_oracle import random_bits, random_circuit, random_network
 from typer.testing import CliRunner
 
 import hardwire as hw
-from hardwire.circuit import Circuit, Netlist
+from hardwire.circuit import Circuit, Netlist, formats
 from hardwire.circuit.verify import verify
 from hardwire.cli import app as hardwire
 from hardwire.cli.circuit import app
@@ -28,14 +28,8 @@ def exported(tmp_path):
     circuit = random_circuit(3, inputs=20, classes=3, group=15, layers=2, encoder=ENCODER)
     simplified = circuit.simplify()
     simplified.save(tmp_path / "net.circuit")
-    for ending, write in (
-        ("c", "to_c"),
-        ("v", "to_verilog"),
-        ("aig", "to_aiger"),
-        ("aag", "to_aiger"),
-        ("blif", "to_blif"),
-    ):
-        getattr(simplified, write)(tmp_path / f"net.{ending}")
+    for ending in ("c", "v", "aig", "aag", "blif", "svg"):
+        simplified.export(tmp_path / f"net.{ending}")
     return circuit, tmp_path
 
 
@@ -144,6 +138,41 @@ def test_a_model_goes_the_whole_way_on_the_command_line(tmp_path, npz):
     assert "class sums" in call("estimate", circuit)
 
 
+def test_a_format_registered_from_outside_is_exported_verified_and_named_on_the_command_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(formats, "_FORMATS", dict(formats.formats()))
+
+    def write(circuit, path, *, shout=False):
+        words = [circuit.inputs, circuit.classes, *circuit.netlist.outputs.tolist()]
+        path.write_text(" ".join(map(str, words)) + "!" * shout)
+        return [path]
+
+    def read(circuit, path, raw):
+        inputs, classes, *outputs = map(int, path.read_text().rstrip("!").split())
+        other = Circuit(Netlist(inputs, [], [], [], outputs), classes)
+        return formats.Readback(("bits",), lambda kind, rows: formats.Answers(other.predict(rows), other.scores(rows)))
+
+    formats.register(".wires", title="wires alone", write=write, read=read)
+    circuit, other = (Circuit(Netlist(4, [], [], [], outputs), classes=2) for outputs in ([0, 1, 2, 3], [0, 1, 3, 3]))
+    assert circuit.export(tmp_path / "net.wires", shout=True) == [tmp_path / "net.wires"]
+    assert "evidence and not a proof" in verify(circuit, tmp_path / "net.wires").how
+    answer = verify(other, tmp_path / "net.wires")
+    assert not answer.equal
+    assert re.match(r"model has scores \[\d, \d\], file has scores \[\d, \d\]|model says class", answer.counterexample)
+    circuit.save(tmp_path / "net.circuit")
+    assert call("export", tmp_path / "net.circuit", tmp_path / "a.wires") == f"wrote {tmp_path / 'a.wires'}\n"
+    assert "evidence" in call("verify", tmp_path / "net.circuit", tmp_path / "a.wires")
+    with pytest.raises(hw.HardwireError, match=r"\.wires files have no option 'loud'; theirs are: shout"):
+        circuit.export(tmp_path / "net.wires", loud=True)
+
+
+def test_long_steps_report_in_plain_lines_where_there_is_no_terminal(exported):
+    circuit, folder = exported
+    circuit.save(folder / "model.circuit")
+    printed = call("verify", folder / "model.circuit", folder / "net.v")
+    assert re.search(r"^verifying: reading .*net\.v \(0 s\)$", printed, re.MULTILINE)
+    assert re.search(r"^verifying: proof \(\d+ s\)$", printed, re.MULTILINE)
+
+
 def test_verify_exits_with_1_and_a_counterexample(exported):
     circuit, folder = exported
     circuit.save(folder / "model.circuit")
@@ -168,7 +197,9 @@ def test_bench_prints_throughput_and_latency_beside_the_c_export():
         (["stats", "none.circuit"], "no such file"),
         (["export", "net.circuit", "out.txt"], "unknown ending '.txt'"),
         (["export", "net.circuit", "none/out.aig"], "cannot write"),
-        (["export", "net.circuit", "out.c", "--data", "digits"], "makes a Verilog testbench"),
+        (["export", "net.circuit", "out.c", "--pipeline", "2"], "have no option 'pipeline'"),
+        (["export", "net.circuit", "out.aig", "--data", "digits"], "have no option 'images'"),
+        (["verify", "net.circuit", "net.svg"], "cannot be read back"),
     ],
 )
 def test_mistakes_on_the_command_line_are_one_error(exported, monkeypatch, arguments, message):

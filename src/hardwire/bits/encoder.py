@@ -1,11 +1,17 @@
-"""The thermometer code that makes bits from raw values; it travels with a model into every export. Numpy only."""
+"""The thermometer code that makes bits from raw values; it travels with a model into every export. Numpy only.
 
+Surprising: fitted thresholds lie halfway between two values that were seen, so that no rounding of a value can move it
+across one.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from hardwire.bits.words import _native, pack, word_count
-from hardwire.errors import HardwireError
+from hardwire.bits import words as packing
+from hardwire.errors import HardwireError, unknown_name, whole_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +23,7 @@ class Encoder:
 
     thresholds: np.ndarray
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         thresholds = np.ascontiguousarray(self.thresholds, np.float32)
         if thresholds.ndim != 2 or 0 in thresholds.shape:
             raise HardwireError(f"thresholds are [raw_features, levels], not {list(thresholds.shape)}")
@@ -31,13 +37,31 @@ class Encoder:
         steps = maximum * np.arange(1, levels + 1) / (levels + 1)
         return cls(np.tile(steps.astype(np.float32), (raw_features, 1)))
 
+    @classmethod
+    def fit(cls, x: Any, bits: int = 8, how: str = "quantile", weights: Any = None) -> "Encoder":
+        """Thresholds for the columns of x [rows, raw_features], `bits` for each, in the units of x.
+
+        how: "quantile", equal shares of the rows between two thresholds (a value that alone fills more than a share
+        counts as one), or "uniform", equal steps from the lowest value to the highest. weights: [rows], what each row
+        counts; a row of weight 2 is two rows. A column of few different values has a threshold between any two of them,
+        and repeats the last.
+        """
+        whole_number("bits", bits)
+        if how not in THRESHOLDS:
+            raise unknown_name("way to place thresholds", how, THRESHOLDS)
+        x = _finite_matrix(x)
+        weights = np.ones(len(x)) if weights is None else np.asarray(weights, np.float64)
+        if weights.shape != (len(x),) or not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+            raise HardwireError(f"weights are {len(x)} numbers of at least 0, not all 0: one for each row of x")
+        return cls(np.stack([THRESHOLDS[how](*_distinct(column, weights), bits) for column in x.T]))
+
     @property
     def raw_features(self) -> int:
-        return self.thresholds.shape[0]
+        return len(self.thresholds)
 
     @property
     def levels(self) -> int:
-        return self.thresholds.shape[1]
+        return int(self.thresholds.shape[1])
 
     @property
     def features(self) -> int:
@@ -55,10 +79,63 @@ class Encoder:
             raw = raw.astype(np.float32, copy=False)
             if not np.isfinite(raw).all():
                 raise HardwireError("raw values must be finite numbers; NaN or infinity found")
-        if _native is None:
+        native = getattr(packing, "_native")  # noqa: B009 (None where it was not built)
+        if native is None:
             bits = raw.astype(np.float32)[:, :, None] > self.thresholds
-            return pack(bits.reshape(len(raw), self.features))
-        words = np.empty((len(raw), word_count(self.features)), np.uint64)
-        encode = _native.encode_bytes if raw.dtype == np.uint8 else _native.encode_floats
+            return packing.pack(bits.reshape(len(raw), self.features))
+        words = np.empty((len(raw), packing.word_count(self.features)), np.uint64)
+        encode = native.encode_bytes if raw.dtype == np.uint8 else native.encode_floats
         encode(np.ascontiguousarray(raw), self.thresholds, words)
         return words
+
+
+def _finite_matrix(x: Any) -> np.ndarray:
+    """x as float32 [rows, columns], which is what `encode` will compare."""
+    x = np.asarray(x)
+    if x.ndim != 2 or 0 in x.shape or x.dtype.kind not in "buif":
+        raise HardwireError(f"thresholds are fitted to numbers [rows, raw_features], not {x.dtype} {list(x.shape)}")
+    with np.errstate(over="ignore"):
+        x = x.astype(np.float32)
+    if not np.isfinite(x).all():
+        raise HardwireError("thresholds are fitted to finite numbers below 3.4e38; NaN, infinity or more found")
+    return x
+
+
+def _distinct(column: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different values of a column in order, and the weight of each; none of weight 0."""
+    values, place = np.unique(column, return_inverse=True)
+    total = np.bincount(place, weights, len(values))
+    return values[total > 0], total[total > 0]
+
+
+def _quantiles(values: np.ndarray, weights: np.ndarray, bits: int) -> np.ndarray:
+    cuts = np.arange(len(values) - 1) if len(values) <= bits + 1 else _equal_shares(weights, bits)
+    below, above = values[cuts].astype(np.float64), values[cuts + 1]
+    halfway = ((below + above) / 2).astype(np.float32)
+    thresholds = np.where(halfway < above, halfway, values[cuts])
+    return np.pad(thresholds, (0, bits - len(cuts)), "edge") if len(cuts) else np.repeat(values[:1], bits)
+
+
+def _equal_shares(weights: np.ndarray, bits: int) -> np.ndarray:
+    """Places 0 .. len(weights) - 2, ascending, after which to cut so that all parts weigh about the same."""
+    for _ in range(bits):
+        share = weights.sum() / (bits + 1)
+        if weights.max() <= share * (1 + 1e-9):
+            break
+        weights = np.minimum(weights, share)
+    ends = np.cumsum(weights)
+    wanted = ends[-1] * np.arange(1, bits + 1) / (bits + 1)
+    cuts = np.searchsorted(ends, wanted * (1 - 1e-9))
+    cuts = np.maximum.accumulate(cuts - np.arange(bits)) + np.arange(bits)  # each at least one after the one before
+    return np.minimum(cuts, len(weights) - 1 - np.arange(bits, 0, -1))
+
+
+def _equal_steps(values: np.ndarray, weights: np.ndarray, bits: int) -> np.ndarray:
+    low, high = values[0].astype(np.float64), values[-1].astype(np.float64)
+    return (low + (high - low) * np.arange(1, bits + 1) / (bits + 1)).astype(np.float32)
+
+
+THRESHOLDS: dict[str, Callable[[np.ndarray, np.ndarray, int], np.ndarray]] = {
+    "quantile": _quantiles,
+    "uniform": _equal_steps,
+}

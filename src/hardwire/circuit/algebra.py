@@ -1,52 +1,83 @@
 """Arithmetic on gate numbers: what a gate becomes when an operand is negated, exchanged, known or repeated.
 
-A gate number is its truth table with f(1,1) as bit 0, f(1,0) as bit 1, f(0,1) as bit 2 and f(0,0) as bit 3, so each
-rule is a permutation of four bits and every table here has 16 entries. Surprising: negating the output is `15 - gate`.
+Everything is asked of `hardwire.gates`, whose table is the only one: no rule here knows in which order the bits of a
+truth table are written. Surprising: eight of the sixteen gates are one AND of literals, which is all that AIGER, C and
+Verilog need to be told of them.
 """
 
-FALSE, AND, A, B, XOR, OR, NOT_B, NOT_A, TRUE = 0, 1, 3, 5, 6, 7, 10, 12, 15
+from collections.abc import Callable
+
+from hardwire.gates import GATES
+
+PAIRS = ((0, 0), (0, 1), (1, 0), (1, 1))
+Boolean = Callable[[int, int], int]
 
 
-def _permuted(gate: int, source: tuple[int, int, int, int]) -> int:
-    """The gate whose bit i is bit source[i] of `gate`."""
-    return sum((gate >> source[bit] & 1) << bit for bit in range(4))
+def _outputs(function: Boolean) -> tuple[int, ...]:
+    return tuple(int(function(a, b)) for a, b in PAIRS)
 
 
-def _table(*source: int) -> tuple[int, ...]:
-    return tuple(_permuted(gate, source) for gate in range(16))
+_NUMBERS = {_outputs(gate.hard): gate.index for gate in GATES}
 
 
-SWAPPED = _table(0, 2, 1, 3)  # f(b, a)
-NEGATED_FIRST = _table(2, 3, 0, 1)  # f(not a, b)
-NEGATED_SECOND = _table(1, 0, 3, 2)  # f(a, not b)
-FIRST_IS_TRUE = _table(0, 1, 0, 1)  # f(1, b), a function of b alone
-FIRST_IS_FALSE = _table(2, 3, 2, 3)
-SECOND_IS_TRUE = _table(0, 0, 2, 2)
-SECOND_IS_FALSE = _table(1, 1, 3, 3)
-SAME = _table(0, 0, 3, 3)  # f(a, a), a function of a alone
-OPPOSITE = _table(1, 1, 2, 2)  # f(a, not a), a function of a alone
+def gate_of(function: Boolean) -> int:
+    """The number of the gate that computes `function` of two values, each 0 or 1."""
+    return _NUMBERS[_outputs(function)]
 
-READS_FIRST = tuple(FIRST_IS_TRUE[gate] != FIRST_IS_FALSE[gate] for gate in range(16))
-READS_SECOND = tuple(SECOND_IS_TRUE[gate] != SECOND_IS_FALSE[gate] for gate in range(16))
+
+def _table(rule: Callable[[Boolean], Boolean]) -> tuple[int, ...]:
+    """For every gate number, the gate that `rule` makes of it."""
+    return tuple(gate_of(rule(gate.hard)) for gate in GATES)
+
+
+FALSE, TRUE = gate_of(lambda a, b: 0), gate_of(lambda a, b: 1)
+A, B = gate_of(lambda a, b: a), gate_of(lambda a, b: b)
+NOT_A, NOT_B = gate_of(lambda a, b: 1 - a), gate_of(lambda a, b: 1 - b)
+AND, OR, XOR = gate_of(lambda a, b: a & b), gate_of(lambda a, b: a | b), gate_of(lambda a, b: a ^ b)
+NAND, NOR, XNOR = gate_of(lambda a, b: 1 - (a & b)), gate_of(lambda a, b: 1 - (a | b)), gate_of(lambda a, b: a == b)
+LESS = gate_of(lambda a, b: a < b)  # not a, and b
 
 WIRES = (A, B, NOT_A, NOT_B)
 CONSTANTS = (FALSE, TRUE)
 
-EXPRESSIONS = (  # how C and Verilog write each gate of operands {a} and {b}; {zero} and {one} are the constants
-    "{zero}",
-    "{a} & {b}",
-    "{a} & ~{b}",
-    "{a}",
-    "~{a} & {b}",
-    "{b}",
-    "{a} ^ {b}",
-    "{a} | {b}",
-    "~({a} | {b})",
-    "~({a} ^ {b})",
-    "~{b}",
-    "{a} | ~{b}",
-    "~{a}",
-    "~{a} | {b}",
-    "~({a} & {b})",
-    "{one}",
-)
+NEGATED = _table(lambda f: lambda a, b: 1 - f(a, b))
+SWAPPED = _table(lambda f: lambda a, b: f(b, a))
+NEGATED_FIRST = _table(lambda f: lambda a, b: f(1 - a, b))
+NEGATED_SECOND = _table(lambda f: lambda a, b: f(a, 1 - b))
+FIRST_IS = (_table(lambda f: lambda a, b: f(0, b)), _table(lambda f: lambda a, b: f(1, b)))  # by the known value
+SECOND_IS = (_table(lambda f: lambda a, b: f(a, 0)), _table(lambda f: lambda a, b: f(a, 1)))
+SAME = _table(lambda f: lambda a, b: f(a, a))  # of a alone
+
+READS_FIRST = tuple(no != yes for no, yes in zip(*FIRST_IS, strict=True))
+READS_SECOND = tuple(no != yes for no, yes in zip(*SECOND_IS, strict=True))
+
+AND_OF = {  # (negate first, negate second, negate the result) -> the gate that this makes of an AND
+    (p, q, r): gate_of(lambda a, b, p=p, q=q, r=r: ((a ^ p) & (b ^ q)) ^ r)  # type: ignore[misc]
+    for p in (0, 1)
+    for q in (0, 1)
+    for r in (0, 1)
+}
+AS_AND = {gate: form for form, gate in AND_OF.items()}
+
+
+def with_negations(gate: int, first: int, second: int) -> int:
+    """The gate that reads what `gate` reads, first and second negated where the flags are set."""
+    gate = NEGATED_FIRST[gate] if first else gate
+    return NEGATED_SECOND[gate] if second else gate
+
+
+def expression(gate: int, a: str, b: str, zero: str = "0", one: str = "1") -> str:
+    """The gate of operands `a` and `b` as C and Verilog write it."""
+    if gate in CONSTANTS:
+        return one if gate == TRUE else zero
+    if gate in WIRES:
+        return ("~" if gate in (NOT_A, NOT_B) else "") + (a if gate in (A, NOT_A) else b)
+    if gate in (XOR, XNOR):
+        return f"{a} ^ {b}" if gate == XOR else f"~({a} ^ {b})"
+    first, second, result = AS_AND[gate]
+    if first == second:  # both operands negated is an OR, negated
+        text = f"{a} | {b}" if first else f"{a} & {b}"
+        return f"~({text})" if first != result else text
+    if result:
+        first, second = 1 - first, 1 - second
+    return f"{'~' * first}{a} {'|' if result else '&'} {'~' * second}{b}"

@@ -1,26 +1,31 @@
 """Whether two netlists compute the same function, and by which kind of proof.
 
-Few inputs: every assignment is simulated, which is a proof. Small circuits: a SAT solver (aigverse) proves it. Large
-ones: random vectors of several densities, which is evidence and is called so. All three look at one netlist, the
-miter, whose outputs are true where the two differ.
+Few inputs: every assignment is simulated, which is a proof. More: random vectors of several densities, which find most
+differences at once, and then ABC's combinational equivalence check (SAT), which is a proof. Where ABC is missing or
+gives up, the random vectors are evidence, and are called so.
 """
 
+import re
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from hardwire.bits import unpack, word_count
 from hardwire.circuit import algebra
-from hardwire.circuit.lower import Builder
-from hardwire.circuit.netlist import Circuit, Netlist
+from hardwire.circuit.aiger import write_aiger
+from hardwire.circuit.builder import Builder
+from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.netlist import Netlist
+from hardwire.circuit.tools import has_abc, run_abc
 from hardwire.errors import HardwireError
 
 EXHAUSTIVE_INPUTS = 16
-SAT_GATES = 1_000_000  # of both circuits together; 480,000 take some 6 seconds
-SAT_CONFLICTS = 200_000  # where the solver gives up; fewer for a large miter, in which each takes longer
-SAT_WORK = 2_000_000_000  # conflicts times gates: some ten to thirty seconds
+SAT_CONFLICTS = 1_000_000  # for one pair of nodes; past this, or past the time, ABC gives up
+SAT_SECONDS = 300  # two versions of 131,000 ANDs, class sums and argmax included, take a minute
 VECTORS = 1 << 16
 CHUNK = 1 << 14
 
@@ -33,7 +38,7 @@ class Equivalence:
     equal: bool
     proof: str
     vectors: int
-    counterexample: np.ndarray | None = None
+    counterexample: npt.NDArray[np.uint8] | None = None
 
     @property
     def exact(self) -> bool:
@@ -44,7 +49,7 @@ class Equivalence:
         return self.equal
 
     def __str__(self) -> str:
-        if not self.equal:
+        if self.counterexample is not None:
             bits = "".join(map(str, self.counterexample.tolist()))
             return f"different on input bits {bits[:80]}{'…' if len(bits) > 80 else ''}, {self.found}"
         return {
@@ -64,7 +69,7 @@ class Equivalence:
         }[self.proof]
 
 
-def circuits_equal(a: Circuit, b: Circuit, **options) -> Equivalence:
+def circuits_equal(a: Circuit, b: Circuit, **options: Any) -> Equivalence:
     """Compares the outputs one by one, which is more than equal class sums."""
     if a.classes != b.classes:
         raise HardwireError(f"one circuit has {a.classes} classes and the other {b.classes}")
@@ -78,7 +83,7 @@ def netlists_equal(
     vectors: int = VECTORS,
     seed: int = 0,
     sat: bool = True,
-    samples: np.ndarray | None = None,
+    samples: npt.NDArray[np.uint64] | None = None,
 ) -> Equivalence:
     """vectors: random ones to simulate; sat: ask the solver where it can be asked; samples: words [n, word_count]
     that are simulated as well, such as a test set."""
@@ -101,74 +106,48 @@ def netlists_equal(
         found = _first_difference(difference, random_words(generator, min(CHUNK, vectors), a.inputs))
         if found is not None:
             return Equivalence(False, "random", vectors, found)
-    if sat and len(a.gate) + len(b.gate) <= SAT_GATES:
-        answer = _solve(difference.netlist)
-        if answer is not None:
-            return Equivalence(answer, "SAT", vectors, None if answer else _find(difference.netlist))
-    return Equivalence(True, "random", vectors)
+    if not sat or not has_abc():
+        return Equivalence(True, "random", vectors)
+    proven, found = _solve(a, b)
+    return Equivalence(found is None, "SAT" if proven else "random", vectors, found)
 
 
-def random_words(generator: np.random.Generator, rows: int, inputs: int) -> np.ndarray:
+def random_words(generator: np.random.Generator, rows: int, inputs: int) -> npt.NDArray[np.uint64]:
     """Packed random rows: a third of them with half of the bits set, a third with a quarter, a third with most."""
-    words = generator.integers(0, 1 << 64, (2, rows, word_count(inputs)), dtype=np.uint64)
+    words: npt.NDArray[np.uint64]
+    words, others = generator.integers(0, 1 << 64, (2, rows, word_count(inputs)), dtype=np.uint64)
     third = rows // 3
-    words[0, third : 2 * third] &= words[1, third : 2 * third]
-    words[0, 2 * third :] |= words[1, 2 * third :]
+    words[third : 2 * third] &= others[third : 2 * third]
+    words[2 * third :] |= others[2 * third :]
     if inputs % 64:
-        words[0, :, -1] &= np.uint64((1 << inputs % 64) - 1)
-    return words[0]
+        words[:, -1] &= np.uint64((1 << inputs % 64) - 1)
+    return words
 
 
 def miter(a: Netlist, b: Netlist) -> Netlist:
     """A netlist whose output i says that output i of `a` and `b` differ."""
     builder = Builder(a.inputs)
-    inputs = list(range(a.inputs))
+    inputs = range(a.inputs)
     pairs = zip(builder.embed(a, inputs), builder.embed(b, inputs), strict=True)
     return builder.netlist([builder.gate(algebra.XOR, left, right) for left, right in pairs])
 
 
-def _first_difference(difference: Circuit, words: np.ndarray) -> np.ndarray | None:
+def _first_difference(difference: Circuit, words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint8] | None:
     wrong = np.flatnonzero(difference.scores(words)[:, 0])
     return unpack(words[wrong[:1]], difference.inputs)[0] if len(wrong) else None
 
 
-def _solve(difference: Netlist) -> bool | None:
-    """Whether no output of the miter can be true; None where the solver is missing or gives up."""
-    try:
-        from aigverse.algorithms import equivalence_checking
-        from aigverse.io import read_aiger_into_aig
-    except ImportError:
-        return None
-    from hardwire.circuit.export.aiger import write_aiger
-
-    never = Netlist(difference.inputs, [algebra.FALSE], [0], [0], [difference.inputs] * len(difference.outputs))
+def _solve(a: Netlist, b: Netlist) -> tuple[bool, npt.NDArray[np.uint8] | None]:
+    """Whether ABC decided, and an input on which they differ, if it found one."""
     with tempfile.TemporaryDirectory() as folder:
-        graphs = []
-        for name, netlist in (("difference", difference), ("never", never)):
-            path = Path(folder, f"{name}.aig")
-            write_aiger(netlist, path)
-            graphs.append(read_aiger_into_aig(path))
-        limit = min(SAT_CONFLICTS, SAT_WORK // max(1, graphs[0].num_gates))
-        return equivalence_checking(*graphs, conflict_limit=limit)
-
-
-def _find(difference: Netlist) -> np.ndarray:
-    """An input on which the miter is true, when the solver said that there is one: fix bit after bit to 0, and to 1
-    where 0 leaves no difference."""
-    chosen = np.zeros(difference.inputs, np.uint8)
-    for place in range(difference.inputs):
-        fixed = fix_input(difference, place, False)
-        if _solve(fixed) is not False:
-            chosen[place] = 1
-            fixed = fix_input(difference, place, True)
-        difference = fixed
-    return chosen
-
-
-def fix_input(netlist: Netlist, place: int, value: bool) -> Netlist:
-    """The netlist with one input replaced by a constant in every gate that reads it."""
-    first = np.array(algebra.FIRST_IS_TRUE if value else algebra.FIRST_IS_FALSE)
-    second = np.array(algebra.SECOND_IS_TRUE if value else algebra.SECOND_IS_FALSE)
-    gate = np.where(netlist.first == place, first[netlist.gate], netlist.gate)
-    gate = np.where(netlist.second == place, second[gate], gate)
-    return replace(netlist, gate=gate)
+        for name, netlist in (("a", a), ("b", b)):
+            write_aiger(netlist, Path(folder, f"{name}.aig"))
+        log = run_abc(f"cec -T {SAT_SECONDS} -C {SAT_CONFLICTS} a.aig b.aig", folder)
+    if "Networks are equivalent" in log:
+        return True, None
+    if "NOT EQUIVALENT" not in log:
+        return False, None
+    ones = np.zeros(a.inputs, np.uint8)  # what the pattern leaves out does not matter
+    pattern = log.partition("Input pattern:")[2]
+    ones[[int(place) for place in re.findall(r"\bx\[(\d+)\]=1", pattern)]] = 1
+    return True, ones

@@ -6,12 +6,13 @@ class sums and argmax, and with the encoder. Generic k-input LUTs: no carry chai
 
 import json
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from hardwire.circuit.export.verilog import to_verilog
-from hardwire.circuit.lower import raw_kind
-from hardwire.circuit.netlist import Circuit
+from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.formats.verilog import to_verilog
+from hardwire.circuit.raw import raw_kind
 from hardwire.circuit.tools import run_yosys
 from hardwire.errors import HardwireError
 
@@ -28,7 +29,12 @@ class Estimate:
 
 
 def estimate(
-    circuit: Circuit, *, pipeline: int | None = None, raw: str | None = None, lut: int = 6, progress=None
+    circuit: Circuit,
+    *,
+    pipeline: int | None = None,
+    raw: str | None = None,
+    lut: int = 6,
+    progress: Callable[[str], object] | None = None,
 ) -> list[Estimate]:
     """lut: inputs of a look-up table; progress: called with what is synthesized next."""
     if not 2 <= lut <= 8:

@@ -5,11 +5,15 @@ as 0 and 1. Surprising: numbers other than 0 and 1 are refused rather than thres
 """
 
 import os
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from hardwire.bits import check_words, pack, transpose, unpack, word_count
-from hardwire.circuit.netlist import Circuit, Netlist
+from hardwire.circuit import algebra
+from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.schedule import Schedule, schedule
 from hardwire.errors import HardwireError
 from hardwire.gates import GATES
@@ -37,25 +41,21 @@ class Program:
         """Words in a slot: as many as keep the tile in cache, at least one cache line."""
         return next((lanes for lanes in (32, 16) if self.schedule.slots * lanes * 8 <= CACHE_BYTES), 8)
 
-    def run(self, rows: np.ndarray, threads: int, scores: bool) -> np.ndarray:
+    def run(self, rows: npt.NDArray[Any], threads: int, scores: bool) -> npt.NDArray[Any]:
         """rows: packed words or uint8 [rows, inputs]. Scores int32 [rows, classes], or classes int64 [rows]."""
         if self.native is None:
             sums = _numpy_scores(self, rows if rows.dtype == np.uint64 else pack(rows))
             return sums if scores else sums.argmax(axis=1)
-        if scores:
-            out = np.empty((len(rows), self.classes), np.int32)
-            self.native.scores(rows, out, self.lanes, threads)
-        else:
-            out = np.empty(len(rows), np.int64)
-            self.native.predict(rows, out, self.lanes, threads)
+        out = np.empty((len(rows), self.classes), np.int32) if scores else np.empty(len(rows), np.int64)
+        (self.native.scores if scores else self.native.predict)(rows, out, self.lanes, threads)
         return out
 
 
-def _native_program(inputs: int, classes: int, plan: Schedule):
+def _native_program(inputs: int, classes: int, plan: Schedule) -> Any:
     return _native.circuit_program(inputs, plan.slots, classes, plan.operations, plan.runs, plan.outputs)
 
 
-def run(circuit: Circuit, images, raw: bool, threads: int | None, scores: bool) -> np.ndarray:
+def run(circuit: Circuit, images: Any, raw: bool, threads: int | None, scores: bool) -> npt.NDArray[Any]:
     rows = as_rows(circuit, images, raw)
     if threads is None:
         threads = min(os.cpu_count() or 1, 1 + len(rows) // THREAD_IMAGES)
@@ -64,7 +64,7 @@ def run(circuit: Circuit, images, raw: bool, threads: int | None, scores: bool) 
     return circuit.program.run(rows, threads, scores)
 
 
-def as_rows(circuit: Circuit, images, raw: bool = False) -> np.ndarray:
+def as_rows(circuit: Circuit, images: Any, raw: bool = False) -> npt.NDArray[Any]:
     """What the engine reads: packed words uint64 [rows, words] or uint8 [rows, inputs] of 0 and 1."""
     if hasattr(images, "features"):  # Bits, recognised by its shape because its own room needs torch
         if images.features != circuit.inputs:
@@ -85,7 +85,7 @@ def as_rows(circuit: Circuit, images, raw: bool = False) -> np.ndarray:
     return _plain_rows(circuit, images)
 
 
-def _plain_rows(circuit: Circuit, images: np.ndarray) -> np.ndarray:
+def _plain_rows(circuit: Circuit, images: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     if images.shape[1] != circuit.inputs:
         raise HardwireError(
             f"images have shape {list(images.shape)}; this circuit reads [images, {circuit.inputs}] of 0 and 1, "
@@ -97,12 +97,12 @@ def _plain_rows(circuit: Circuit, images: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(images, dtype=None if images.dtype == bool else np.uint8).view(np.uint8)
 
 
-def _numpy_scores(program: Program, words: np.ndarray) -> np.ndarray:
+def _numpy_scores(program: Program, words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
     tiles = [_numpy_tile(program, words[start : start + NUMPY_TILE]) for start in range(0, len(words), NUMPY_TILE)]
     return np.concatenate(tiles)
 
 
-def _numpy_tile(program: Program, words: np.ndarray) -> np.ndarray:
+def _numpy_tile(program: Program, words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
     plan = program.schedule
     slots = np.zeros((plan.slots, word_count(len(words))), np.uint64)
     slots[: program.inputs] = transpose(words, program.inputs)
@@ -112,11 +112,11 @@ def _numpy_tile(program: Program, words: np.ndarray) -> np.ndarray:
         slots[target] = word_gate(int(gate), slots[first], slots[second])
         start += count
     bits = unpack(transpose(slots[plan.outputs], len(words) + -len(words) % 64), len(plan.outputs))[: len(words)]
-    return bits.reshape(len(words), program.classes, -1).sum(axis=2, dtype=np.int32)
+    sums: npt.NDArray[np.int32] = bits.reshape(len(words), program.classes, -1).sum(axis=2, dtype=np.int32)
+    return sums
 
 
-def word_gate(gate: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """One gate on words of any shape, from its truth table."""
-    table = GATES[gate].truth_table
-    terms = [(a if i & 2 else ~a) & (b if i & 1 else ~b) for i in range(4) if table >> i & 1]
-    return np.bitwise_or.reduce(terms) if terms else np.zeros_like(a)
+def word_gate(gate: int, a: npt.NDArray[np.uint64], b: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """One gate on words of any shape: where one of the inputs is that makes it true."""
+    terms = [(a if i else ~a) & (b if j else ~b) for i, j in algebra.PAIRS if GATES[gate].hard(i, j)]
+    return np.bitwise_or.reduce(terms, axis=0) if terms else np.zeros_like(a)

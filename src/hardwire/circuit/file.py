@@ -6,21 +6,25 @@ range, the order that rules out cycles, and that the classes divide the outputs.
 
 import json
 import os
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
 from hardwire.bits import Encoder
-from hardwire.circuit.netlist import Circuit, Netlist
+from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.netlist import Netlist
 from hardwire.errors import HardwireError
 from hardwire.files import write_whole
 
 FORMAT, VERSION = "hardwire-circuit", 1
+MODEL_FORMAT = "hardwire-network"
 ARRAYS = {"gate": np.uint8, "first": np.int32, "second": np.int32, "outputs": np.int32}
 
 
-def save(circuit: Circuit, path: str | os.PathLike) -> None:
+def save(circuit: Circuit, path: str | os.PathLike[str]) -> None:
     """Writes `circuit` to `path`."""
     netlist = circuit.netlist
     arrays = {name: getattr(netlist, name) for name in ARRAYS}
@@ -30,7 +34,7 @@ def save(circuit: Circuit, path: str | os.PathLike) -> None:
     write_whole(path, to_bytes(arrays, {"format": FORMAT, "circuit": json.dumps(header)}))
 
 
-def is_circuit_file(path: str | os.PathLike) -> bool:
+def is_circuit_file(path: str | os.PathLike[str]) -> bool:
     """Whether `path` says that it is a circuit; a model file or anything else is not."""
     try:
         with safe_open(path, framework="np") as file:
@@ -39,11 +43,13 @@ def is_circuit_file(path: str | os.PathLike) -> bool:
         return False
 
 
-def load(path: str | os.PathLike) -> Circuit:
-    """Reads and checks the circuit in `path`."""
+def load(path: str | os.PathLike[str]) -> Circuit:
+    """Reads and checks the circuit in `path`, a circuit file or a model file."""
     try:
         with safe_open(path, framework="np") as file:
             metadata = file.metadata() or {}
+            if metadata.get("format") == MODEL_FORMAT:
+                return _circuit_of_model(path)
             if metadata.get("format") != FORMAT:
                 raise HardwireError("it is not a circuit file; make one with `hardwire circuit build`")
             header = _header(metadata)
@@ -60,9 +66,15 @@ def load(path: str | os.PathLike) -> Circuit:
         raise HardwireError(f"cannot read {path}: {error}") from None
 
 
-def _header(metadata: dict[str, str]) -> dict:
+def _circuit_of_model(path: str | os.PathLike[str]) -> Circuit:
+    from hardwire.models import load as load_model
+
+    return Circuit.from_network(load_model(path))
+
+
+def _header(metadata: dict[str, str]) -> dict[str, int]:
     try:
-        header = json.loads(metadata["circuit"])
+        header: dict[str, int] = json.loads(metadata["circuit"])
         version = header["version"]
         if version != VERSION:
             raise HardwireError(f"it has version {version!r} and this program reads version {VERSION}; update hardwire")
@@ -75,7 +87,7 @@ def _header(metadata: dict[str, str]) -> dict:
     return header
 
 
-def _circuit(header: dict, arrays: dict[str, np.ndarray]) -> Circuit:
+def _circuit(header: dict[str, int], arrays: dict[str, npt.NDArray[Any]]) -> Circuit:
     for name, dtype in ARRAYS.items():
         if name not in arrays:
             raise HardwireError(f"its array {name!r} is missing")

@@ -1,93 +1,27 @@
 """A whole classifier as plain gates: encoder, circuit, class sums and argmax, for formats that know nothing else.
 
-Inputs are the bits `x[k]` of the raw values (8 a byte or 32 a float, lowest first) or the circuit's own input bits;
-outputs are the bits of the winning class, lowest first. Surprising: floats are compared as integers, since the bit
-patterns of IEEE numbers sort like the numbers once the sign is dealt with.
+Inputs are the bits `x[k]` of the raw values (lowest first) or the circuit's own input bits; outputs are the bits of
+the winning class, lowest first.
 """
 
 from collections import deque
 
-import numpy as np
-
-from hardwire.bits import Encoder, unpack
+from hardwire.bits import Encoder
 from hardwire.circuit import algebra
-from hardwire.circuit.netlist import Circuit, Netlist
-from hardwire.errors import HardwireError, unknown_name
+from hardwire.circuit.builder import Builder
+from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.netlist import Netlist
+from hardwire.circuit.raw import RAW_BITS, encoder_of, keys_of, raw_kind, raw_width
 
 FIRST_ADDER = 6  # bits that the first level of an adder tree sums: a three-bit sum of six bits is three 6-input LUTs
-RAW_BITS = {"bits": 1, "bytes": 8, "floats": 32}  # what an exported circuit reads: input bits, or raw values
-
-
-def raw_kind(circuit: Circuit, raw: str | None) -> str:
-    """Checks `raw`; not given, it is bytes where there is an encoder and bits where there is none."""
-    if raw is None:
-        raw = "bits" if circuit.encoder is None else "bytes"
-    if raw not in RAW_BITS:
-        raise unknown_name("kind of raw input", raw, RAW_BITS)
-    if raw != "bits" and circuit.encoder is None:
-        raise HardwireError(f"this circuit has no encoder to read {raw}; export it with raw='bits'")
-    return raw
-
-
-def raw_width(circuit: Circuit, raw: str) -> int:
-    """Bits of one image as it enters the exported circuit."""
-    return circuit.inputs if raw == "bits" else circuit.encoder.raw_features * RAW_BITS[raw]
-
-
-def raw_bits(circuit: Circuit, raw: str, images: np.ndarray) -> np.ndarray:
-    """Images (raw values where the circuit has an encoder, 0 and 1 where it has none) as the bits that enter an export
-    of kind `raw`, uint8 [n, raw_width]."""
-    if raw == "bits":
-        return as_bits(circuit, images)
-    little = np.ascontiguousarray(images, np.uint8 if raw == "bytes" else "<f4").view(np.uint8)
-    return np.unpackbits(little, axis=1, bitorder="little")
-
-
-def as_bits(circuit: Circuit, images: np.ndarray) -> np.ndarray:
-    """Images, as above, as the circuit's own input bits, uint8 [n, inputs]."""
-    if circuit.encoder is None:
-        return np.ascontiguousarray(images, np.uint8)
-    return unpack(circuit.encoder.encode(images), circuit.inputs)
-
-
-class Builder:
-    """Grows a netlist gate by gate."""
-
-    def __init__(self, inputs: int):
-        self.inputs = inputs
-        self.gates, self.first, self.second = [], [], []
-
-    def gate(self, number: int, a: int, b: int) -> int:
-        self.gates.append(number)
-        self.first.append(a)
-        self.second.append(b)
-        return self.inputs + len(self.gates) - 1
-
-    def constant(self, value: bool) -> int:
-        return self.gate(algebra.TRUE if value else algebra.FALSE, 0, 0)
-
-    def choose(self, condition: int, yes: int, no: int) -> int:
-        return self.gate(algebra.OR, self.gate(algebra.AND, condition, yes), self.gate(4, condition, no))
-
-    def embed(self, netlist: Netlist, inputs: list[int]) -> list[int]:
-        """Copies `netlist` in, reading `inputs`; its outputs."""
-        place = np.concatenate([inputs, self.inputs + len(self.gates) + np.arange(len(netlist.gate))]).astype(np.int64)
-        self.gates += netlist.gate.tolist()
-        self.first += place[netlist.first].tolist()
-        self.second += place[netlist.second].tolist()
-        return place[netlist.outputs].tolist()
-
-    def netlist(self, outputs: list[int]) -> Netlist:
-        return Netlist(
-            self.inputs, np.array(self.gates, int), np.array(self.first, int), np.array(self.second, int), outputs
-        )
+Player = tuple[list[int], list[int]]  # a score and a class number, each as nodes, lowest bit first
 
 
 def complete(circuit: Circuit, raw: str | None = None) -> Netlist:
     """The whole classifier: raw_width inputs, and ceil(log2(classes)) outputs (at least one)."""
     raw = raw_kind(circuit, raw)
     builder = Builder(raw_width(circuit, raw))
-    bits = list(range(builder.inputs)) if raw == "bits" else _encode(builder, circuit.encoder, RAW_BITS[raw])
+    bits = list(range(builder.inputs)) if raw == "bits" else _encode(builder, encoder_of(circuit, raw), raw)
     outputs = builder.embed(circuit.netlist, bits)
     sums = [
         count_ones(builder, outputs[start : start + circuit.group]) for start in range(0, len(outputs), circuit.group)
@@ -95,31 +29,20 @@ def complete(circuit: Circuit, raw: str | None = None) -> Netlist:
     return builder.netlist(argmax(builder, sums))
 
 
-def _encode(builder: Builder, encoder: Encoder, width: int) -> list[int]:
-    keys = byte_keys(encoder) if width == 8 else float_keys(encoder)
-    bits = []
-    for feature, thresholds in enumerate(keys.tolist()):
+def _encode(builder: Builder, encoder: Encoder, raw: str) -> list[int]:
+    width = RAW_BITS[raw]
+    bits: list[int] = []
+    for feature, thresholds in enumerate(keys_of(encoder, raw).tolist()):
         value = list(range(feature * width, (feature + 1) * width))
-        if width == 32:
+        if raw == "floats":
             value = _sortable(builder, value)
         bits += [greater_than(builder, value, threshold) for threshold in thresholds]
     return bits
 
 
-def byte_keys(encoder: Encoder) -> np.ndarray:
-    """int64 [raw_features, levels]: byte > threshold means byte > key; -1 is always, 255 never."""
-    return np.clip(np.floor(encoder.thresholds.astype(np.float64)), -1, 255).astype(np.int64)
-
-
-def float_keys(encoder: Encoder) -> np.ndarray:
-    """int64 [raw_features, levels]: thresholds as integers that sort like floats do; both zeros count as +0."""
-    pattern = (encoder.thresholds + np.float32(0)).view(np.uint32).astype(np.int64)
-    return np.where(pattern >> 31 == 1, 0xFFFFFFFF - pattern, pattern + 0x80000000)
-
-
 def _sortable(builder: Builder, value: list[int]) -> list[int]:
-    sign = value[31]
-    return [builder.gate(algebra.XOR, bit, sign) for bit in value[:31]] + [builder.gate(algebra.NOT_A, sign, sign)]
+    *low, sign = value
+    return [builder.gate(algebra.XOR, bit, sign) for bit in low] + [builder.gate(algebra.NOT_A, sign, sign)]
 
 
 def greater_than(builder: Builder, value: list[int], threshold: int) -> int:
@@ -151,7 +74,7 @@ def _sum_bits(builder: Builder, bits: list[int]) -> list[int]:
     """Full adders, column by column."""
     column, number = deque(bits), []
     while column:
-        carries = deque()
+        carries: deque[int] = deque()
         while len(column) > 1:
             total, carry = _add(builder, [column.popleft() for _ in range(min(3, len(column)))])
             column.append(total)
@@ -165,7 +88,8 @@ def _sum(builder: Builder, numbers: list[list[int]]) -> list[int]:
     """One or two numbers added with a rippling carry."""
     if len(numbers) == 1:
         return numbers[0]
-    total, carry = [], []
+    total: list[int] = []
+    carry: list[int] = []
     for place in range(max(map(len, numbers))):
         here = [number[place] for number in numbers if place < len(number)] + carry
         bit, *carry = _add(builder, here) if len(here) > 1 else here
@@ -198,14 +122,11 @@ def argmax(builder: Builder, sums: list[list[int]]) -> list[int]:
     return players[0][1]
 
 
-def _match(builder: Builder, left: tuple, right: tuple) -> tuple:
-    more = None
-    for a, b in zip(left[0], right[0], strict=True):
-        here = builder.gate(4, a, b)
-        if more is None:
-            more = here
-        else:
-            more = builder.gate(algebra.OR, here, builder.gate(algebra.AND, builder.gate(9, a, b), more))
+def _match(builder: Builder, left: Player, right: Player) -> Player:
+    more = builder.gate(algebra.LESS, left[0][0], right[0][0])
+    for a, b in zip(left[0][1:], right[0][1:], strict=True):
+        equal_so_far = builder.gate(algebra.AND, builder.gate(algebra.XNOR, a, b), more)
+        more = builder.gate(algebra.OR, builder.gate(algebra.LESS, a, b), equal_so_far)
     score, number = (
         [builder.choose(more, b, a) for a, b in zip(*halves, strict=True)] for halves in zip(left, right, strict=True)
     )

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hardwire.circuit import algebra
-from hardwire.circuit.lower import Builder
+from hardwire.circuit.builder import Builder
 from hardwire.circuit.netlist import Netlist
 from hardwire.errors import HardwireError
 
 ALWAYS = -1  # the stage of a constant, which is there in every cycle
-AND_OF_LITERALS = (1, 4, 2, 8)  # the gate for (a, b) by negation: a in bit 0, b in bit 1
+Place = dict[int, tuple[int | None, int]]  # variable -> its literal in the netlist (None for false) and its stage
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Aiger:
     output_names: dict[int, str] = field(default_factory=dict)
 
 
-def read_aiger(path: str | os.PathLike) -> tuple[Netlist, int]:
+def read_aiger(path: str | os.PathLike[str]) -> tuple[Netlist, int]:
     """The netlist of an AIGER file, inputs and outputs in the order of their names x[k] and label[k] where it names
     them so, and its latency in cycles."""
     try:
@@ -127,8 +127,7 @@ def _netlist(aiger: Aiger) -> tuple[Netlist, int]:
     inputs = [aiger.inputs[i] for i in _by_name(aiger.input_names, len(aiger.inputs), "x")]
     outputs = [aiger.outputs[i] for i in _by_name(aiger.output_names, len(aiger.outputs), "label")]
     builder = Builder(len(inputs))
-    # variable -> its literal in the netlist (node * 2 + negated; None for false) and its stage
-    place: dict[int, tuple[int | None, int]] = {variable: (2 * node, 0) for node, variable in enumerate(inputs)}
+    place: Place = {variable: (2 * node, 0) for node, variable in enumerate(inputs)}
     place[0] = (None, ALWAYS)
     for literal in outputs:
         _resolve(aiger, literal // 2, builder, place)
@@ -146,9 +145,10 @@ def _node(builder: Builder, literal: int | None, negated: int) -> int:
     return builder.gate(algebra.NOT_A, node, node) if literal & 1 ^ negated else node
 
 
-def _resolve(aiger: Aiger, root: int, builder: Builder, place: dict) -> None:
+def _resolve(aiger: Aiger, root: int, builder: Builder, place: Place) -> None:
     """Places `root` and everything below it, without recursion: circuits are deep."""
-    stack, open_variables = [root], set()
+    stack: list[int] = [root]
+    open_variables: set[int] = set()
     while stack:
         variable = stack[-1]
         if variable in place:
@@ -175,14 +175,15 @@ def _below(aiger: Aiger, variable: int) -> tuple[int, ...]:
     return aiger.ands[variable]
 
 
-def _placed(aiger: Aiger, variable: int, builder: Builder, place: dict) -> tuple[int | None, int]:
+def _placed(aiger: Aiger, variable: int, builder: Builder, place: Place) -> tuple[int | None, int]:
     if variable in aiger.latches:
         literal = aiger.latches[variable]
         node, stage = place[literal // 2]
         if node is None:  # starts at 0 and stays there, or moves to 1 in the first cycle
             return (2 * builder.constant(True), ALWAYS) if literal & 1 else (None, ALWAYS)
         return node ^ (literal & 1), stage if stage == ALWAYS else stage + 1
-    operands, stages = [], set()
+    operands: list[int] = []
+    stages: set[int] = set()
     for literal in aiger.ands[variable]:
         node, stage = place[literal // 2]
         operands.append(2 * builder.constant(False) if node is None else node)
@@ -191,6 +192,6 @@ def _placed(aiger: Aiger, variable: int, builder: Builder, place: dict) -> tuple
     stages.discard(ALWAYS)
     if len(stages) > 1:
         raise HardwireError(f"variable {variable} mixes cycles {sorted(stages)}: the pipeline is not balanced")
-    gate = AND_OF_LITERALS[operands[0] & 1 | (operands[1] & 1) << 1]
+    gate = algebra.AND_OF[operands[0] & 1, operands[1] & 1, 0]
     node = builder.gate(gate, operands[0] // 2, operands[1] // 2)
     return 2 * node, max(stages, default=ALWAYS)

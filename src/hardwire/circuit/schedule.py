@@ -8,10 +8,12 @@ images needs memory for the values alive at one time, not for every gate: that i
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from hardwire.circuit import algebra
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.statistics import live_nodes
+from hardwire.gates import GATES
 
 FOREVER = np.iinfo(np.int32).max
 
@@ -21,13 +23,13 @@ class Schedule:
     """operations: int32 [gates, 3] of target, first and second slot; runs: int32 [runs, 2] of gate number and count,
     which cut the operations by type; outputs: int32 [outputs], slots. Input i starts in slot i."""
 
-    operations: np.ndarray
-    runs: np.ndarray
-    outputs: np.ndarray
+    operations: npt.NDArray[np.int32]
+    runs: npt.NDArray[np.int32]
+    outputs: npt.NDArray[np.int32]
     slots: int
 
     @property
-    def gates(self) -> np.ndarray:
+    def gates(self) -> npt.NDArray[np.uint8]:
         """uint8 [gates]: the gate number of each operation."""
         return np.repeat(self.runs[:, 0], self.runs[:, 1]).astype(np.uint8)
 
@@ -36,22 +38,17 @@ def schedule(netlist: Netlist) -> Schedule:
     """Dead gates are left out."""
     live = live_nodes(netlist)[netlist.inputs :]
     # One key for level and type; the order inside a group is settled when the slots of its operands are known.
-    key = netlist.levels[netlist.inputs :].astype(np.int64) * 16 + netlist.gate
+    key = netlist.levels[netlist.inputs :].astype(np.int64) * len(GATES) + netlist.gate
     order = np.argsort(key, kind="stable")
     order = order[live[order]]
     cuts = np.flatnonzero(np.diff(key[order])) + 1
     groups = np.split(order, cuts) if len(order) else []
     slot, operations, slots = _assign(netlist, groups)
     runs = [(netlist.gate[group[0]], len(group)) for group in groups]
-    return Schedule(
-        np.array(operations, np.int32).reshape(-1, 3),
-        np.array(runs, np.int32).reshape(-1, 2),
-        slot[netlist.outputs],
-        slots,
-    )
+    return Schedule(operations, np.array(runs, np.int32).reshape(-1, 2), slot[netlist.outputs], slots)
 
 
-def _last_readers(netlist: Netlist, groups: list[np.ndarray]) -> np.ndarray:
+def _last_readers(netlist: Netlist, groups: list[npt.NDArray[np.intp]]) -> npt.NDArray[np.int32]:
     """int32 [nodes]: the group that reads each node last; outputs are read after everything."""
     last = np.full(netlist.nodes, -1, np.int32)
     for position, group in enumerate(groups):
@@ -63,13 +60,15 @@ def _last_readers(netlist: Netlist, groups: list[np.ndarray]) -> np.ndarray:
     return last
 
 
-def _assign(netlist: Netlist, groups: list[np.ndarray]) -> tuple[np.ndarray, list, int]:
+def _assign(
+    netlist: Netlist, groups: list[npt.NDArray[np.intp]]
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], int]:
     """Slots by node, operations in order, and the number of slots."""
     slot = np.zeros(netlist.nodes, np.int32)
     slot[: netlist.inputs] = np.arange(netlist.inputs)
     last = _last_readers(netlist, groups)
     free = np.flatnonzero(last[: netlist.inputs] < 0)[::-1].tolist()
-    slots, operations = netlist.inputs, []
+    slots, operations = netlist.inputs, [np.zeros((0, 3), np.int32)]
     for position, group in enumerate(groups):
         gate = netlist.gate[group[0]]
         group = group[np.argsort(slot[netlist.first[group]], kind="stable")]
@@ -81,7 +80,7 @@ def _assign(netlist: Netlist, groups: list[np.ndarray]) -> tuple[np.ndarray, lis
         targets = free[len(free) - len(group) :][::-1]
         del free[len(free) - len(group) :]
         slot[netlist.inputs + group] = targets
-        operations.append(np.stack([targets, first, second], axis=1))
+        operations.append(np.stack([np.array(targets, np.int32), first, second], axis=1))
         read = np.unique(np.concatenate([netlist.first[group], netlist.second[group]]))
         free += slot[read[last[read] == position]].tolist()[::-1]
-    return slot, operations and np.concatenate(operations), slots
+    return slot, np.concatenate(operations), slots

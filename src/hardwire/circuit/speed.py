@@ -8,13 +8,15 @@ import contextlib
 import os
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
-from hardwire.circuit.export.c import c_timing, write_c
-from hardwire.circuit.netlist import Circuit
+from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.formats.c import c_timing
 from hardwire.circuit.tools import compile_c, run
 from hardwire.errors import HardwireError
 
@@ -45,7 +47,7 @@ def random_circuit(inputs: int, width: int, depth: int, classes: int, seed: int 
     return Circuit.from_layers(inputs, gates, wirings, classes)
 
 
-def measure_engine(circuit: Circuit, images: np.ndarray, threads: int = 1) -> Speed:
+def measure_engine(circuit: Circuit, images: npt.NDArray[np.bool_], threads: int = 1) -> Speed:
     """images: bool [n, inputs]."""
     start = time.perf_counter()
     _ = circuit.program
@@ -58,12 +60,12 @@ def measure_engine(circuit: Circuit, images: np.ndarray, threads: int = 1) -> Sp
     return Speed(name, len(images) / whole, single * 1e6, preparation)
 
 
-def measure_c(circuit: Circuit, images: np.ndarray, form: str | None = None) -> Speed:
+def measure_c(circuit: Circuit, images: npt.NDArray[np.bool_], form: str | None = None) -> Speed:
     """images: bool [n, inputs], n a multiple of 64; the single image goes through the single-image entry."""
     with tempfile.TemporaryDirectory() as folder:
         source, program, data = Path(folder, "circuit.c"), Path(folder, "program"), Path(folder, "images")
         start = time.perf_counter()
-        write_c(circuit, source, form=form)
+        circuit.to_c(source, form=form)
         timing = source.with_name("timing.c")
         timing.write_text(c_timing(circuit, "circuit", len(images) // 64, ROUNDS))
         compile_c([source, timing], program, "-O2")
@@ -74,7 +76,7 @@ def measure_c(circuit: Circuit, images: np.ndarray, form: str | None = None) -> 
     return Speed(name, len(images) // 64 * 64 / whole, single * 1e6, preparation)
 
 
-def _best(work, clock) -> float:
+def _best(work: Callable[[], object], clock: Callable[[], float]) -> float:
     seconds = []
     for _ in range(ROUNDS):
         start = clock()
@@ -84,7 +86,7 @@ def _best(work, clock) -> float:
 
 
 @contextlib.contextmanager
-def one_core():
+def one_core() -> Iterator[None]:
     """Inside, this process and the programs it starts stay on one core, where the system can do that."""
     if not hasattr(os, "sched_setaffinity"):
         yield

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from hardwire.circuit import algebra
-from hardwire.circuit.netlist import Circuit, Netlist
-from hardwire.gates import GATE_NAMES
+from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.netlist import Netlist
+from hardwire.gates import GATE_NAMES, GATES
 
 
 @dataclass(frozen=True)
@@ -25,22 +27,19 @@ class Statistics:
     max_fan_out: int
 
 
-def live_nodes(netlist: Netlist) -> np.ndarray:
+def live_nodes(netlist: Netlist) -> npt.NDArray[np.bool_]:
     """bool [nodes]: whether some output depends on the node (structurally)."""
     live = bytearray(netlist.nodes)
     for node in netlist.outputs.tolist():
         live[node] = 1
-    gate, first, second = netlist.gate.tolist(), netlist.first.tolist(), netlist.second.tolist()
-    for index in range(len(gate) - 1, -1, -1):
-        if live[netlist.inputs + index]:
-            if algebra.READS_FIRST[gate[index]]:
-                live[first[index]] = 1
-            if algebra.READS_SECOND[gate[index]]:
-                live[second[index]] = 1
+    for node, reads in reversed(list(enumerate(netlist.reads(), start=netlist.inputs))):
+        if live[node]:
+            for read in reads:
+                live[read] = 1
     return np.frombuffer(live, np.uint8).astype(bool)
 
 
-def fan_out(netlist: Netlist) -> np.ndarray:
+def fan_out(netlist: Netlist) -> npt.NDArray[np.intp]:
     """int64 [nodes]: how many gate operands and outputs read each node."""
     reads_first = np.array(algebra.READS_FIRST)[netlist.gate]
     reads_second = np.array(algebra.READS_SECOND)[netlist.gate]
@@ -50,7 +49,7 @@ def fan_out(netlist: Netlist) -> np.ndarray:
 
 def statistics(circuit: Circuit) -> Statistics:
     netlist = circuit.netlist
-    counts = np.bincount(netlist.gate, minlength=16)
+    counts = np.bincount(netlist.gate, minlength=len(GATES))
     order = sorted(np.flatnonzero(counts), key=lambda gate: -counts[gate])
     live, readers = live_nodes(netlist), fan_out(netlist)
     used = readers[live]

@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from hardwire.errors import HardwireError
@@ -33,7 +34,7 @@ def has_iverilog() -> bool:
     return shutil.which("iverilog") is not None
 
 
-def run_yosys(commands: list[str], folder: str | os.PathLike) -> str:
+def run_yosys(commands: Sequence[str], folder: str) -> str:
     """Runs the commands in `folder`, which they may write to; the log."""
     script = Path(folder, "script.ys")
     script.write_text("\n".join(commands) + "\n")
@@ -46,17 +47,28 @@ def run_yosys(commands: list[str], folder: str | os.PathLike) -> str:
     return run(call, "yosys", folder)
 
 
-def run_abc(commands: str, folder: str | os.PathLike) -> str:
-    """Runs ABC, which comes with yosys and with pyosys, in `folder`."""
+def _abc() -> str | None:
+    """ABC, which comes with yosys and with pyosys."""
     found = next(filter(None, map(shutil.which, ("yosys-abc", "berkeley-abc"))), None)
-    if found is None and (package := importlib.util.find_spec("pyosys")) is not None:
+    package = importlib.util.find_spec("pyosys")
+    if found is None and package is not None and package.origin is not None:
         found = str(Path(package.origin).with_name("yosys-abc"))
+    return found
+
+
+def has_abc() -> bool:
+    return _abc() is not None
+
+
+def run_abc(commands: str, folder: str) -> str:
+    """Runs ABC in `folder`; its log."""
+    found = _abc()
     if found is None:
         raise HardwireError("yosys-abc is not installed; run: pip install pyosys (or install the yosys program)")
     return run([found, "-q", commands], "ABC", folder)
 
 
-def run_iverilog(sources: list[Path], folder: str | os.PathLike) -> str:
+def run_iverilog(sources: Sequence[Path], folder: str | Path) -> str:
     """Compiles and simulates; what the simulation printed."""
     if not has_iverilog():
         raise HardwireError("iverilog is not installed; install Icarus Verilog (apt install iverilog)")
@@ -65,11 +77,18 @@ def run_iverilog(sources: list[Path], folder: str | os.PathLike) -> str:
     return run(["vvp", "-n", str(program)], "vvp", folder)
 
 
-def compile_c(sources: list[Path], program: Path, *options: str) -> None:
+def compile_c(sources: Sequence[Path], program: Path, *options: str) -> None:
     run([c_compiler(), "-std=c99", *options, *map(str, sources), "-o", str(program)], "the C compiler", program.parent)
 
 
-def run(call: list[str], who: str, folder: str | os.PathLike) -> str:
+def linked(path: Path, folder: str) -> str:
+    """The name in `folder` under which a tool finds the file: one without blanks, which some cannot quote."""
+    source = Path(folder, f"source{path.suffix}")
+    source.symlink_to(path.resolve())
+    return source.name
+
+
+def run(call: Sequence[str], who: str, folder: str | Path) -> str:
     """The output of a program; an error with its last lines where it fails."""
     result = subprocess.run(call, cwd=folder, capture_output=True, text=True, errors="replace")
     if result.returncode:

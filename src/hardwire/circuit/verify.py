@@ -1,40 +1,27 @@
-"""Does an exported file compute what the model computes? On test images, on random vectors, and by SAT where it can.
+"""Does an exported file compute what the model computes? On test images, on random ones, and by proof where it can.
 
-Logic files are read back as netlists (BLIF by ABC, Verilog by yosys) and compared with the model's circuit. C is
-compiled and run. Every answer says how it was reached.
+The reader of the file's format says what it computes: logic is compared by a solver, programs are compiled and run.
+Every answer says how it was reached.
 """
 
 import os
-import re
-import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from hardwire.bits import pack, unpack
-from hardwire.circuit.equivalence import VECTORS, Equivalence, circuits_equal, netlists_equal, random_words
-from hardwire.circuit.export.c import c_harness
-from hardwire.circuit.file import load
-from hardwire.circuit.lower import RAW_BITS, as_bits, complete, raw_bits, raw_kind, raw_width
-from hardwire.circuit.netlist import Circuit, Netlist
-from hardwire.circuit.read_aiger import read_aiger
-from hardwire.circuit.tools import compile_c, run, run_abc, run_yosys
+from hardwire.bits import unpack
+from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.equivalence import VECTORS, netlists_equal, random_words
+from hardwire.circuit.file import is_circuit_file
+from hardwire.circuit.formats import Answers, Readback, format_of
+from hardwire.circuit.raw import as_rows, bit_rows, raw_count
 from hardwire.errors import HardwireError
 
-RESTRUCTURED_GATES = 60_000  # beyond this, the solver takes many minutes over what yosys or ABC has restructured
-LOGIC = (".aig", ".aag", ".blif", ".v")
-TO_AIGER = [  # yosys commands from Verilog to an and-inverter graph; formalff turns clocked registers into latches
-    "hierarchy -auto-top",
-    "proc",
-    "flatten",
-    "opt_clean",
-    "techmap",
-    "opt_clean",
-    "aigmap",
-    "formalff -clk2ff",
-    "write_aiger -symbols netlist.aig",
-]
+SHOWN = 40  # values of a counterexample
 
 
 @dataclass(frozen=True)
@@ -50,143 +37,81 @@ class Verification:
 
 def verify(
     circuit: Circuit,
-    path: str | os.PathLike,
-    images: np.ndarray | None = None,
+    path: str | os.PathLike[str],
+    images: npt.ArrayLike | None = None,
     *,
     raw: str | None = None,
     sat: bool = True,
+    progress: Callable[[str], object] = lambda step: None,
 ) -> Verification:
     """images: test images, raw values where the circuit has an encoder and 0 and 1 [n, inputs] where it has none; raw:
-    what the file reads, if its number of inputs leaves a doubt."""
-    path = Path(path)
+    what the file reads, if its number of inputs leaves a doubt; progress: told of each step before it runs."""
+    progress(f"reading {os.fspath(path)}")
+    file = _read(circuit, Path(path), raw)
+    batches = [] if images is None else [("a test image", kind, _rows(circuit, kind, images)) for kind in file.kinds]
+    count = len(batches[0][2]) if batches else 0
+    if file.pair is None:
+        batches += [("a random image", kind, _random_rows(circuit, kind)) for kind in file.kinds]
+    for what, kind, rows in batches:
+        progress(f"{len(rows):,} times {what} as {kind}")
+        wrong = _difference(circuit, file, kind, rows)
+        if wrong is not None:
+            return Verification(False, f"found on {what}", count, wrong)
+    if file.pair is None:
+        total = sum(len(rows) for _, _, rows in batches)
+        how = f"equal class sums and classes on {total:,} images and random vectors, which is evidence and not a proof"
+        return Verification(True, how, count)
+    progress("proof")
+    answer = netlists_equal(*file.pair, sat=sat)
+    if answer.counterexample is None:
+        return Verification(True, str(answer), count)
+    rows = bit_rows(file.kinds[0], answer.counterexample[None])
+    wrong = _difference(circuit, file, file.kinds[0], rows)
+    return Verification(
+        False, answer.found, count, wrong or f"the same scores of other outputs; {_shown(file.kinds[0], rows[0])}"
+    )
+
+
+def _read(circuit: Circuit, path: Path, raw: str | None) -> Readback:
     if not path.is_file():
         raise HardwireError(f"cannot read {path}: no such file")
-    if path.suffix == ".c":
-        return _verify_c(circuit, path, images)
-    if path.suffix in LOGIC:
-        return _verify_logic(circuit, path, images, raw, sat)
-    other = load(path)
-    samples = None if images is None else pack(as_bits(circuit, images))
-    answer = circuits_equal(circuit, other, samples=samples, sat=sat)
-    return _told(answer, 0 if images is None else len(images), circuit.predict, other.predict)
+    chosen = format_of(".circuit" if is_circuit_file(path) else path.suffix)
+    if chosen.read is None:
+        raise HardwireError(f"{path} is {chosen.title}, which cannot be read back")
+    return chosen.read(circuit, path, raw)
 
 
-def _told(answer: Equivalence, images: int, model, file) -> Verification:
-    """model, file: functions from bits [1, inputs] to classes."""
-    if answer.equal:
-        return Verification(True, str(answer), images)
-    bits = answer.counterexample[None]
-    ones = np.flatnonzero(bits[0]).tolist()
-    shown = ", ".join(map(str, ones[:40])) + (", …" if len(ones) > 40 else "")
-    says = f"model says class {int(model(bits)[0])}, file says class {int(file(bits)[0])}"
-    return Verification(False, answer.found, images, f"{says}; inputs that are 1: {shown or 'none'}")
+def _rows(circuit: Circuit, kind: str, images: npt.ArrayLike) -> npt.NDArray[Any]:
+    return as_rows(circuit, kind, np.asarray(images))
 
 
-def _verify_logic(circuit: Circuit, path: Path, images, raw: str | None, sat: bool) -> Verification:
-    netlist = read_logic(path)
-    raw = _guess_raw(circuit, netlist.inputs, raw)
-    expected = complete(circuit, raw)
-    if len(netlist.outputs) != len(expected.outputs):
-        raise HardwireError(
-            f"{path} has {len(netlist.outputs)} outputs; a label of this model has {len(expected.outputs)}"
-        )
-    if path.suffix in (".v", ".blif"):
-        sat = sat and len(expected.gate) + len(netlist.gate) <= RESTRUCTURED_GATES
-    samples = None if images is None else pack(raw_bits(circuit, raw, images))
-    answer = netlists_equal(expected, netlist, samples=samples, sat=sat)
-    return _told(answer, 0 if images is None else len(images), labels(expected), labels(netlist))
+def _random_rows(circuit: Circuit, kind: str) -> npt.NDArray[Any]:
+    generator, count = np.random.default_rng(0), raw_count(circuit, kind)
+    if kind == "bits":
+        return unpack(random_words(generator, VECTORS // 4, count), count)
+    if kind == "bytes":
+        return generator.integers(0, 256, (VECTORS // 16, count), np.uint8)
+    return generator.normal(0, 300, (VECTORS // 16, count)).astype(np.float32)
 
 
-def labels(netlist: Netlist):
-    """The function of a completed netlist from bits [n, inputs] to classes [n]."""
-    outputs = Circuit(netlist, classes=len(netlist.outputs))
-    return lambda bits: (outputs.scores(bits).astype(np.int64) << np.arange(len(netlist.outputs))).sum(axis=1)
-
-
-def _guess_raw(circuit: Circuit, inputs: int, raw: str | None) -> str:
-    kinds = [raw] if raw else [raw_kind(circuit, None), *RAW_BITS]
-    for kind in kinds:
-        if (kind == "bits" or circuit.encoder is not None) and raw_width(circuit, kind) == inputs:
-            return kind
-    raise HardwireError(f"the file has {inputs} inputs, which fits neither the bits nor the raw values of this model")
-
-
-def read_logic(path: str | os.PathLike) -> Netlist:
-    """The netlist of an AIGER, BLIF or Verilog file; a pipelined one as if without its registers."""
-    path = Path(path).resolve()
-    if path.suffix in (".aig", ".aag"):
-        return read_aiger(path)[0]
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder, f"source{path.suffix}")  # a name without blanks, which the tools cannot quote
-        source.symlink_to(path)
-        if path.suffix == ".blif":
-            run_abc(f"read_blif {source.name}; strash; write_aiger -s netlist.aig", folder)
-        else:
-            run_yosys([f"read_verilog {source.name}", *TO_AIGER], folder)
-        netlist = Path(folder, "netlist.aig")
-        if not netlist.is_file():
-            raise HardwireError(f"cannot read {path}: ABC does not take it for a BLIF file")
-        return read_aiger(netlist)[0]
-
-
-def _verify_c(circuit: Circuit, path: Path, images: np.ndarray | None) -> Verification:
-    """Compiles the file with a small program around it, and compares class sums and single classes."""
-    name = _c_name(path, circuit)
-    generator = np.random.default_rng(0)
-    vectors = unpack(random_words(generator, VECTORS // 4, circuit.inputs), circuit.inputs)
-    batches = [("bits", vectors)]
-    if circuit.encoder is not None:
-        batches.append(("bytes", generator.integers(0, 256, (VECTORS // 16, circuit.encoder.raw_features), np.uint8)))
-    if images is not None:
-        batches.append((_image_kind(circuit, images), np.asarray(images)))
-    for kind in dict.fromkeys(kind for kind, _ in batches):
-        with tempfile.TemporaryDirectory() as folder:
-            program = Path(folder, "program")
-            harness = program.with_suffix(".c")
-            harness.write_text(c_harness(circuit, path.resolve(), name, kind))
-            compile_c([harness], program, "-O1")
-            for batch in (batch for batch_kind, batch in batches if batch_kind == kind):
-                wrong = _c_difference(circuit, program, kind, batch)
-                if wrong is not None:
-                    how = f"found by running the compiled file on {kind}"
-                    return Verification(False, how, 0 if images is None else len(images), wrong)
-    total = sum(len(batch) for _, batch in batches)
-    how = f"equal class sums and classes on {total:,} images and random vectors, which is evidence and not a proof"
-    return Verification(True, how, 0 if images is None else len(images))
-
-
-def _image_kind(circuit: Circuit, images: np.ndarray) -> str:
-    if circuit.encoder is None:
-        return "bits"
-    return "bytes" if images.dtype == np.uint8 else "floats"
-
-
-def _c_name(path: Path, circuit: Circuit) -> str:
-    """The prefix of the functions, from the header, whose sizes must be the model's."""
-    header = path.with_suffix(".h")
-    text = header.read_text(errors="replace") if header.is_file() else ""
-    found = re.search(r"void (\w+)_scores64\(", text)
-    if found is None:
-        raise HardwireError(f"{header} is missing or not written by hardwire; a C export is a .c file and its header")
-    sizes = {"INPUTS": circuit.inputs, "CLASSES": circuit.classes}
-    if circuit.encoder is not None:
-        sizes["RAW"] = circuit.encoder.raw_features
-    for what, size in sizes.items():
-        if not re.search(rf"#define \w+_{what} {size}$", text, flags=re.MULTILINE):
-            raise HardwireError(f"{header} is of another model: its {what} is not {size}")
-    return found[1]
-
-
-def _c_difference(circuit: Circuit, program: Path, kind: str, batch: np.ndarray) -> str | None:
-    dtype = np.float32 if kind == "floats" else np.uint8
-    images, answers = program.with_name("images"), program.with_name("scores")
-    np.ascontiguousarray(batch, dtype).tofile(images)
-    run([str(program), str(images), str(answers)], "the compiled file", program.parent)
-    found = np.fromfile(answers, np.int32).reshape(len(batch), circuit.classes + 1)
-    scores = circuit.scores(batch, raw=kind != "bits")
-    expected = np.column_stack([scores, scores.argmax(axis=1)])
-    wrong = np.flatnonzero((found != expected).any(axis=1))
-    if not len(wrong):
+def _difference(circuit: Circuit, file: Readback, kind: str, rows: npt.NDArray[Any]) -> str | None:
+    """The first row of which the model and the file say different things, in words."""
+    scores = circuit.scores(rows, raw=kind != "bits")
+    model, found = Answers(scores.argmax(axis=1), scores), file.answers(kind, rows)
+    wrong = model.classes != found.classes
+    if found.scores is not None:
+        wrong |= (scores != found.scores).any(axis=1)
+    if not wrong.any():
         return None
-    row = wrong[0]
-    return f"image {row} of the {kind}: model gives sums and class {expected[row].tolist()}, file {found[row].tolist()}"
+    row = int(np.argmax(wrong))
+    says = f"model says class {model.classes[row]}, file says class {found.classes[row]}"
+    if model.classes[row] == found.classes[row] and found.scores is not None:
+        says = f"model has scores {scores[row].tolist()}, file has scores {found.scores[row].tolist()}"
+    return f"{says}; {_shown(kind, rows[row])}"
+
+
+def _shown(kind: str, row: npt.NDArray[Any]) -> str:
+    """An image in words: which inputs are 1, or its raw values."""
+    values = np.flatnonzero(row).tolist() if kind == "bits" else row.tolist()
+    text = ", ".join(map(str, values[:SHOWN])) + (", …" if len(values) > SHOWN else "")
+    return f"inputs that are 1: {text or 'none'}" if kind == "bits" else f"{kind}: {text}"

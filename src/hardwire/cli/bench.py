@@ -5,24 +5,23 @@ from typing import Annotated
 
 import typer
 
-from hardwire.cli.circuit_files import open_circuit, simplify_aloud, steps, table_of
+from hardwire.cli.circuit_files import open_circuit, print_table, simplify_aloud, steps
 
 
 def bench(
     file: Annotated[Path | None, typer.Option(help="A circuit or model file; otherwise a random network.")] = None,
-    inputs: int = typer.Option(784, help="Of the random network."),
-    width: int = typer.Option(8000, help="Of the random network."),
-    depth: int = typer.Option(6, help="Of the random network."),
-    classes: int = typer.Option(10, help="Of the random network."),
-    images: int = typer.Option(65_536, help="Random images that are classified."),
-    seed: int = typer.Option(0),
-):
+    inputs: Annotated[int, typer.Option(help="Of the random network.")] = 784,
+    width: Annotated[int, typer.Option(help="Of the random network.")] = 8000,
+    depth: Annotated[int, typer.Option(help="Of the random network.")] = 6,
+    classes: Annotated[int, typer.Option(help="Of the random network.")] = 10,
+    images: Annotated[int, typer.Option(help="Random images that are classified.")] = 65_536,
+    seed: Annotated[int, typer.Option(help="Of the random network and images.")] = 0,
+) -> None:
     """Images per second of a circuit on one core, and the latency of one image, beside its C export.
 
     Packing, gates, class sums and argmax are inside the time.
     """
     import numpy as np
-    from rich.console import Console
 
     from hardwire.circuit import speed
     from hardwire.errors import HardwireError
@@ -37,10 +36,9 @@ def bench(
         lines = [speed.measure_engine(circuit, x)]
         say("the C export, compiling first")
         lines.append(speed.measure_c(circuit, x))
-    table = table_of("one core", "million images/s", "one image, µs", "ready after, s")
-    for line in lines:
-        table.add_row(
-            line.what, f"{line.images_per_second / 1e6:.2f}", f"{line.latency:.1f}", f"{line.preparation:.2f}"
-        )
-    Console().print(table)
+    rows = [
+        [line.what, f"{line.images_per_second / 1e6:.2f}", f"{line.latency:.1f}", f"{line.preparation:.2f}"]
+        for line in lines
+    ]
+    print_table(["one core", "million images/s", "one image, µs", "ready after, s"], rows)
     typer.echo(f"engine / C export: {lines[0].images_per_second / lines[1].images_per_second:.2f}")

@@ -1,25 +1,28 @@
 """`hardwire circuit`: from a model to a circuit, simplified, run, exported, estimated and verified."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from hardwire.cli.circuit_files import open_circuit, simplify_aloud, steps, table_of, trained_on
+from hardwire.cli.circuit_files import open_circuit, print_table, simplify_aloud, steps, test_images, trained_on
 
 app = typer.Typer(help="Circuits: build, simplify, run, export and verify them.", no_args_is_help=True)
 
 Model = Annotated[Path, typer.Argument(help="A model file or a circuit file.")]
-RAW = typer.Option(None, "--raw", help="What the file reads: bits, bytes or floats (default: bytes with an encoder).")
-DATA = typer.Option(None, "--data", help="Also on this test set. [default: of what the model was trained on, if known]")
+Written = Annotated[Path, typer.Argument(help="The circuit file to write.")]
+Raw = Annotated[
+    str | None, typer.Option(help="What the file reads: bits, bytes or floats (default: bytes with an encoder).")
+]
+Pipeline = Annotated[int | None, typer.Option(help="Verilog: registers every so many levels.")]
 
 
 @app.command()
 def build(
     model: Model,
-    out: Annotated[Path, typer.Argument(help="The circuit file to write.")],
-    simplified: bool = typer.Option(True, "--simplify/--no-simplify", help="Simplify it as well."),
-):
+    out: Written,
+    simplified: Annotated[bool, typer.Option("--simplify/--no-simplify", help="Simplify it as well.")] = True,
+) -> None:
     """Turn a trained model into a circuit file, which runs without torch."""
     circuit = open_circuit(model)
     if simplified:
@@ -31,9 +34,9 @@ def build(
 @app.command()
 def simplify(
     file: Model,
-    out: Annotated[Path, typer.Argument(help="The circuit file to write.")],
-    rewrite: bool = typer.Option(False, "--rewrite", help="AIG rewriting as well (needs aigverse)."),
-):
+    out: Written,
+    rewrite: Annotated[bool, typer.Option("--rewrite", help="AIG rewriting as well (needs aigverse).")] = False,
+) -> None:
     """Fewer gates, the same function, and the proof of that."""
     circuit = simplify_aloud(open_circuit(file), rewrite)
     circuit.save(out)
@@ -41,38 +44,36 @@ def simplify(
 
 
 @app.command()
-def stats(file: Model):
+def stats(file: Model) -> None:
     """Gates by type, depth, fan-out, dead gates."""
-    from rich.console import Console
-
     numbers = open_circuit(file).statistics()
-    table = table_of("", "")
-    table.add_row("inputs (unused)", f"{numbers.inputs:,} ({numbers.unused_inputs:,})")
-    table.add_row("outputs, classes", f"{numbers.outputs:,}, {numbers.classes:,}")
-    table.add_row("gates (dead)", f"{numbers.gates:,} ({numbers.dead:,})")
-    table.add_row("depth", f"{numbers.depth:,}")
-    table.add_row("fan-out, mean and most", f"{numbers.mean_fan_out:.2f}, {numbers.max_fan_out:,}")
-    for name, count in numbers.by_type.items():
-        table.add_row(f"  {name}", f"{count:,}")
-    Console().print(table)
+    rows = [
+        ["inputs (unused)", f"{numbers.inputs:,} ({numbers.unused_inputs:,})"],
+        ["outputs, classes", f"{numbers.outputs:,}, {numbers.classes:,}"],
+        ["gates (dead)", f"{numbers.gates:,} ({numbers.dead:,})"],
+        ["depth", f"{numbers.depth:,}"],
+        ["fan-out, mean and most", f"{numbers.mean_fan_out:.2f}, {numbers.max_fan_out:,}"],
+        *([f"  {name}", f"{count:,}"] for name, count in numbers.by_type.items()),
+    ]
+    print_table(["", ""], rows)
 
 
 @app.command()
 def run(
     file: Model,
-    data: str = typer.Option(..., "--data", help="A dataset by name, or an .npz file; its test set is run."),
-    out: Annotated[Path | None, typer.Option("--out", help="Write the classes there, one a line.")] = None,
-    threads: int = typer.Option(None, "--threads", help="Default: as many as are worth starting."),
-):
+    data: Annotated[str, typer.Option(help="A dataset by name, or an .npz file; its test set is run.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the classes there, one a line.")] = None,
+    threads: Annotated[int | None, typer.Option(help="Default: as many as are worth starting.")] = None,
+) -> None:
     """Classify a test set: accuracy and images per second."""
     import time
 
+    from hardwire import data as datasets
     from hardwire.files import write_whole
 
-    circuit, dataset = open_circuit(file), _load_data(data)
-    images, labels = dataset.test.x, dataset.test.y.numpy()
-    if not hasattr(images, "features"):
-        images = images.numpy() > 0.5  # as a network's eval() reads continuous values
+    circuit, test = open_circuit(file), datasets.load(data).test
+    labels = test.y.numpy()
+    images: Any = test.x if hasattr(test.x, "features") else test.x.numpy() > 0.5  # as a network's eval() reads values
     circuit.predict(images[:1])  # so that scheduling is not timed
     start = time.perf_counter()
     classes = circuit.predict(images, threads=threads)
@@ -86,97 +87,64 @@ def run(
 @app.command()
 def export(
     file: Model,
-    out: Annotated[Path, typer.Argument(help="By its ending: .c .v .aig .aag .blif .svg .dot")],
-    raw: str = RAW,
-    name: str = typer.Option(None, "--name", help="Of the C functions or the Verilog module (default: the file's)."),
-    main: bool = typer.Option(False, "--main", help="C: add a program that reads a file of images."),
-    form: str = typer.Option(None, "--form", help="C: code or tables (default: code up to 20,000 gates)."),
-    pipeline: int = typer.Option(None, "--pipeline", help="Verilog: registers every so many levels."),
-    data: str = typer.Option(None, "--data", help="Verilog: write a testbench with images of this test set."),
-    images: int = typer.Option(100, "--images", help="Verilog: how many images the testbench has."),
-    label: int = typer.Option(None, "--class", help="SVG and dot: only the cone of this class."),
-    output: int = typer.Option(None, "--output", help="SVG and dot: only this output of the class."),
-):
+    out: Annotated[Path, typer.Argument(help="By its ending: .c .v .aig .aag .blif .svg .dot .circuit")],
+    raw: Raw = None,
+    name: Annotated[str | None, typer.Option(help="Of the C functions or the module (default: the file's).")] = None,
+    main: Annotated[bool, typer.Option("--main", help="C: add a program that reads a file of images.")] = False,
+    form: Annotated[str | None, typer.Option(help="C: code or tables (default: code up to 20,000 gates).")] = None,
+    pipeline: Pipeline = None,
+    data: Annotated[str | None, typer.Option(help="Verilog: a testbench with images of this test set.")] = None,
+    images: Annotated[int, typer.Option(help="Verilog: how many images the testbench has.")] = 100,
+    label: Annotated[int | None, typer.Option("--class", help="SVG and dot: only the cone of this class.")] = None,
+    output: Annotated[int | None, typer.Option(help="SVG and dot: only this output of the class.")] = None,
+) -> None:
     """Write the circuit as C, Verilog, AIGER, BLIF or a drawing; encoder, class sums and argmax inside."""
-    from hardwire.errors import HardwireError, unknown_name
-
     circuit = open_circuit(file)
-    options = {
-        ".c": {"name": name, "main": main, "raw": raw, "form": form},
-        ".v": {"name": name, "pipeline": pipeline, "raw": raw},
-        ".aig": {"raw": raw},
-        ".aag": {"raw": raw},
-        ".blif": {"name": name, "raw": raw},
-        ".svg": {"label": label, "output": output},
-        ".dot": {"label": label, "output": output},
-    }
-    writers = {".c": "to_c", ".v": "to_verilog", ".blif": "to_blif", ".svg": "to_svg", ".dot": "to_dot"}
-    if out.suffix not in options:
-        raise unknown_name("ending", out.suffix, options)
+    options: dict[str, Any] = {"raw": raw, "name": name, "main": main or None, "form": form, "pipeline": pipeline}
+    options |= {"label": label, "output": output}
     if data is not None:
-        if out.suffix != ".v":
-            raise HardwireError(f"--data makes a Verilog testbench; {out} is no Verilog file")
-        options[".v"]["images"] = _test_images(circuit, data)[:images]
-    getattr(circuit, writers.get(out.suffix, "to_aiger"))(out, **options[out.suffix])
-    typer.echo(f"wrote {out}")
+        options["images"] = test_images(circuit, data)[:images]
+    given = {option: value for option, value in options.items() if value is not None}
+    for path in circuit.export(out, **given):
+        typer.echo(f"wrote {path}")
 
 
 @app.command()
 def estimate(
     file: Model,
-    pipeline: int = typer.Option(None, "--pipeline", help="Registers every so many levels."),
-    raw: str = RAW,
-    lut: int = typer.Option(6, "--lut", help="Inputs of a look-up table."),
-):
+    pipeline: Pipeline = None,
+    raw: Raw = None,
+    lut: Annotated[int, typer.Option(help="Inputs of a look-up table.")] = 6,
+) -> None:
     """Look-up tables and flip-flops after synthesis by yosys, with and without class sums and encoder."""
-    from rich.console import Console
-
     from hardwire.circuit.estimate import estimate as count
 
     circuit = open_circuit(file)
     with steps("synthesis") as say:
         lines = count(circuit, pipeline=pipeline, raw=raw, lut=lut, progress=say)
-    table = table_of("includes", f"LUT{lut}", "flip-flops")
-    for line in lines:
-        table.add_row(line.includes, f"{line.luts:,}", f"{line.flip_flops:,}")
-    Console().print(table)
+    rows = [[line.includes, f"{line.luts:,}", f"{line.flip_flops:,}"] for line in lines]
+    print_table(["includes", f"LUT{lut}", "flip-flops"], rows)
 
 
 @app.command()
 def verify(
     model: Model,
     file: Annotated[Path, typer.Argument(help="What was exported: .c .v .aig .aag .blif, or a circuit file.")],
-    data: str = DATA,
-    raw: str = RAW,
-):
+    data: Annotated[
+        str | None, typer.Option(help="Also on this test set (default: of what the model was trained on, if known).")
+    ] = None,
+    raw: Raw = None,
+) -> None:
     """Does FILE compute what MODEL computes? Exit code 1, and a counterexample, if not."""
     from hardwire.circuit.verify import verify as compare
 
     circuit = open_circuit(model)
     data = data or trained_on(model)
-    images = None if data is None else _test_images(circuit, data)
+    images = None if data is None else test_images(circuit, data)
     with steps("verifying") as say:
-        say(file.name)
-        answer = compare(circuit, file, images, raw=raw)
+        answer = compare(circuit, file, images, raw=raw, progress=say)
     on = f"; the {answer.images:,} test images agree" if answer.images else ""
     typer.echo(f"{answer.how}{on}" if answer.equal else f"DIFFERENT, {answer.how}")
     if not answer.equal:
         typer.echo(answer.counterexample)
         raise typer.Exit(1)
-
-
-def _load_data(name: str):
-    from hardwire import data
-
-    return data.load(name)
-
-
-def _test_images(circuit, name: str):
-    """The test set as raw values where the circuit has an encoder, else as 0 and 1 [n, inputs]."""
-    import numpy as np
-
-    dataset = _load_data(name)
-    if circuit.encoder is not None:
-        return dataset.raw("test")
-    x = dataset.test.x
-    return (x.unpack() if hasattr(x, "features") else x > 0.5).numpy().astype(np.uint8)

@@ -1,38 +1,41 @@
 """What the commands on circuits share: opening files, simplifying aloud, tables and progress lines."""
 
 import contextlib
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
-def open_circuit(path: Path):
-    """The circuit in a circuit file, or that of a model file."""
     from hardwire.circuit import Circuit
-    from hardwire.circuit.file import is_circuit_file
-    from hardwire.errors import HardwireError
 
-    if not path.is_file():
-        raise HardwireError(f"cannot read {path}: no such file")
-    if is_circuit_file(path):
-        return Circuit.load(path)
-    import hardwire
 
-    return Circuit.from_network(hardwire.load(path))
+def open_circuit(path: Path) -> "Circuit":
+    from hardwire.circuit import Circuit
+
+    return Circuit.load(path)
+
+
+def test_images(circuit: "Circuit", data: str) -> "npt.NDArray[Any]":
+    from hardwire import data as datasets
+    from hardwire.circuit.raw import images_of
+
+    return images_of(circuit, datasets.load(data))
 
 
 def trained_on(path: Path) -> str | None:
     """The dataset that a model file names; a circuit file names none."""
     from hardwire.circuit.file import is_circuit_file
-
-    if is_circuit_file(path):
-        return None
     from hardwire.models import trained_on as named
 
-    return named(path)
+    return None if is_circuit_file(path) else named(path)
 
 
-def simplify_aloud(circuit, rewrite: bool):
+def simplify_aloud(circuit: "Circuit", rewrite: bool) -> "Circuit":
     from hardwire.circuit.passes import simplify as run_passes
 
     with steps("simplifying") as say:
@@ -41,19 +44,28 @@ def simplify_aloud(circuit, rewrite: bool):
     return simplified
 
 
-def table_of(*headers: str):
+def print_table(headers: list[str], rows: list[list[str]]) -> None:
+    """Numbers to the right of what they count; no headers where all are empty."""
+    from rich.console import Console
     from rich.table import Table
 
     table = Table(show_header=any(headers))
     for i, header in enumerate(headers):
         table.add_column(header, justify="right" if i else "left", no_wrap=True)
-    return table
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)
 
 
 @contextlib.contextmanager
-def steps(what: str):
-    """A progress line on the terminal while something takes its time; gives a function that names the step."""
+def steps(what: str) -> Iterator[Callable[[str], None]]:
+    """While something takes its time: gives a function that names the step, which a terminal shows as one live line
+    and a log as one line each, with the seconds so far."""
     from rich.console import Console
 
-    with Console(stderr=True).status(what) as status:
-        yield lambda step: status.update(f"{what}: {step}")
+    console, start = Console(stderr=True), time.monotonic()
+    if console.is_terminal:
+        with console.status(what) as status:
+            yield lambda step: status.update(f"{what}: {step}")
+    else:
+        yield lambda step: typer.echo(f"{what}: {step} ({time.monotonic() - start:.0f} s)", err=True)

@@ -3,7 +3,7 @@
 import typer
 
 
-def gates():
+def gates() -> None:
     """The 16 two-input gates a neuron chooses from.
 
     The soft formula is c0 + c1·a + c2·b + c3·ab on [0, 1]; on 0 and 1 it is the Boolean gate. The truth table lists the
@@ -23,14 +23,13 @@ def gates():
         table.add_column(name, justify="right")
     table.add_column("00 01 10 11", no_wrap=True)
     for gate in GATES:
-        outputs = [gate.truth_table >> row & 1 for row in range(4)]
         table.add_row(
             str(gate.index),
             gate.name,
             gate.boolean,
             gate.formula,
             *(str(number) for number in gate.coefficients),
-            " " + "  ".join(str(output) for output in outputs),
+            " " + "  ".join(str(output) for output in gate.truth_table),
         )
     Console().print(table)
     typer.echo("a neuron is deployed as the gate of its largest logit; ties go to the lowest index")

@@ -52,6 +52,7 @@ def supports(request: Request) -> bool:
         _native is not None
         and not torch.compiler.is_compiling()
         and request.x.device.type == "cpu"
+        and not any(rule.noise and rule.noise.per_sample for rule in request.rules)
         and all(_takes(level) for level in request.stack.levels)
     )
 

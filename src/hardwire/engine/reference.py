@@ -12,6 +12,7 @@ import torch
 
 from hardwire import selection
 from hardwire.bits import Bits
+from hardwire.engine.sampled import run_sampled
 from hardwire.engine.stack import MAXIMUM, Confidence, Input, Level, Request, Rule, Stack
 from hardwire.gates import COEFFICIENTS, GATES, THRESHOLD
 from hardwire.noise import gumbel, wire_gumbel
@@ -73,6 +74,8 @@ def _level(h: torch.Tensor, level: Level, rule: Rule) -> torch.Tensor:
         first, second = level.wires.unbind(0)
         if level.padded:
             first, second = (torch.where(side < 0, level.inputs, side) for side in (first, second))
+    if rule.noise and rule.noise.per_sample and level.parameters():
+        return run_sampled(h, level, rule, first, second)
     if level.gradient == MAXIMUM:
         return _Maximum.apply(h.index_select(0, first), h.index_select(0, second))
     return _Bilinear.apply(h, _coefficients(level, rule, h), first, second)

@@ -145,7 +145,7 @@ class Confidence:
 
 @dataclass(frozen=True, eq=False)
 class FrozenLevel:
-    """A level as it is deployed: wires int32 [2, neurons] (NOTHING is the constant 0) and gates uint8 [neurons]."""
+    """A level as it is deployed: wires int32 [2, neurons], each an input that there is, and gates uint8 [neurons]."""
 
     inputs: int
     wires: "NDArray[np.int32]"
@@ -154,10 +154,29 @@ class FrozenLevel:
 
 @torch.no_grad()
 def freeze(stack: Stack) -> list[FrozenLevel]:
-    """The deployed circuit: of every choice the largest logit, ties to the lowest index."""
-    return [
-        FrozenLevel(level.inputs, frozen_wires(level).numpy(), frozen_gates(level).numpy()) for level in stack.levels
-    ]
+    """The deployed circuit: of every choice the largest logit, ties to the lowest index.
+
+    A gate that reads NOTHING becomes the gate that it is there, such as AND with a constant 0 the gate FALSE.
+    """
+    return [_freeze_level(level) for level in stack.levels]
+
+
+def _freeze_level(level: Level) -> FrozenLevel:
+    wires, gates = frozen_wires(level).numpy(), frozen_gates(level).numpy()
+    if level.padded:
+        for side, restricted in enumerate(_restricted()):
+            gates = np.where(wires[side] == NOTHING, restricted[gates], gates)
+        wires = np.maximum(wires, 0)
+    return FrozenLevel(level.inputs, wires, gates)
+
+
+def _restricted() -> tuple["NDArray[np.uint8]", "NDArray[np.uint8]"]:
+    """uint8 [16] twice: each gate with its first, and with its second input held at 0, as a gate."""
+    number = {gate.truth_table: gate.index for gate in GATES}
+    tables = [gate.truth_table for gate in GATES]  # the outputs for 00, 01, 10 and 11
+    first = [number[f00, f01, f00, f01] for f00, f01, _, _ in tables]
+    second = [number[f00, f00, f10, f10] for f00, _, f10, _ in tables]
+    return np.array(first, np.uint8), np.array(second, np.uint8)
 
 
 def frozen_gates(level: Level) -> torch.Tensor:

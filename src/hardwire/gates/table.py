@@ -32,9 +32,9 @@ class Gate:
         return self.soft(1 * (a > THRESHOLD), 1 * (b > THRESHOLD))
 
     @property
-    def truth_table(self) -> int:
-        """Four bits: bit 2*a + b is the output for inputs a, b."""
-        return sum(self.soft(a, b) << (2 * a + b) for a in (0, 1) for b in (0, 1))
+    def truth_table(self) -> tuple[int, int, int, int]:
+        """The outputs for inputs (a, b) = 00, 01, 10 and 11."""
+        return self.soft(0, 0), self.soft(0, 1), self.soft(1, 0), self.soft(1, 1)
 
 
 GATES = tuple(

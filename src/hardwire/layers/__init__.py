@@ -1,6 +1,7 @@
 """Torch modules that describe themselves as levels of a `Stack`: layers of gates, and the sum of class scores."""
 
 from hardwire.layers.base import LAYERS, Fused, GateLayer, Part, check_input, parts_of, register_layer
+from hardwire.layers.conv import LogicConv2d, OrPool2d
 from hardwire.layers.group_sum import GroupSum, check_groups, default_group_temperature
 from hardwire.layers.logic import LogicLayer
 from hardwire.layers.selector import Selecting, Selector, check_seed, one_step, selection_mode
@@ -10,7 +11,9 @@ __all__ = [
     "Fused",
     "GateLayer",
     "GroupSum",
+    "LogicConv2d",
     "LogicLayer",
+    "OrPool2d",
     "Part",
     "Selecting",
     "Selector",

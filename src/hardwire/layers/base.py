@@ -122,8 +122,9 @@ class GateLayer(Fused):
         return parts_of([self])
 
     def forward(self, x: Input) -> torch.Tensor:
+        parts = self.parts()
         check_input(x, self.inputs)
-        if self.selector is None and any(level.parameters() for level in self.levels()):
+        if any(part.selector is None and part.level.parameters() for part in parts):
             raise HardwireError("this layer belongs to a network, whose selector it uses; call the network")
         return self.run(x)
 

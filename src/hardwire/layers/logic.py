@@ -25,10 +25,10 @@ class LogicLayer(GateLayer):
 
     method: soft-mix, soft-gumbel, hard-st (the default) or gumbel-st; "+cage" behind the hard two, or cage=True, for
     CAGE on this layer's own confidence (a `LogicNetwork` uses that of all its layers). tau: a number or a temperature
-    object. wiring: random, or learned from `candidates` for each wire. start: of the logits, "normal" (the paper's
-    N(0, 1)) or "residual", a bonus on the gate that passes its first input through. groups: neurons are sorted by
-    their first input within so many equal groups; the number of classes for a last layer. wires: int32 [2, neurons] or
-    [2, neurons, K], your own instead of a wiring by name. Without a seed, torch's generator gives one.
+    object. wiring: random, structured, or learned from `candidates` for each wire. start: of the logits, "normal" (the
+    paper's N(0, 1)) or "residual", a bonus on the gate that passes its first input through. groups: neurons are sorted
+    by their first input within so many equal groups; the number of classes for a last layer. wires: int32 [2, neurons]
+    or [2, neurons, K], your own instead of a wiring by name. Without a seed, torch's generator gives one.
     """
 
     kind = "logic"
@@ -49,6 +49,7 @@ class LogicLayer(GateLayer):
         start: str = "normal",
         bonus: float = RESIDUAL_BONUS,
         groups: int = 1,
+        noise: str | None = None,
         wires: torch.Tensor | None = None,
         **options: Any,
     ):
@@ -66,9 +67,13 @@ class LogicLayer(GateLayer):
             generator = torch.Generator().manual_seed(self.seed + 1)
             shape = (2, self.neurons, self.wiring.shape[2])
             self.wire_logits = nn.Parameter(torch.randn(shape, generator=generator))
-        self.own_choice = any(argument is not None for argument in (method, tau, cage))
+        self.own_choice = any(argument is not None for argument in (method, tau, cage, noise))
         self.selector = Selector(
-            "hard-st" if method is None else method, 1.0 if tau is None else tau, bool(cage), self.seed
+            "hard-st" if method is None else method,
+            1.0 if tau is None else tau,
+            bool(cage),
+            self.seed,
+            noise="pass" if noise is None else noise,
         )
         if self.wire_logits is not None:
             self.selector.add_wires(self.wire_logits.shape[2])

@@ -21,13 +21,16 @@ from hardwire.noise import NoiseKey
 from hardwire.selection import Method, parse_method
 from hardwire.temperature import CAGE, Constant, Temperature
 
+NOISES = ("pass", "sample")
+
 
 class Selector(nn.Module):
     """How choices are made: method, temperature, and the count of training steps that numbers the noise.
 
     method: one of the four, or with "+cage" behind a hard one. choices: among how many each node chooses, for CAGE's
     1/K. wire_method: of learned wires, where it is not the gates' own. Wires have temperatures of their own, one for
-    each number of candidates, since their confidence has another scale.
+    each number of candidates, since their confidence has another scale. noise, of the noisy methods: one draw for each
+    "pass", shared by the batch, or one for each "sample".
     """
 
     steps: torch.Tensor
@@ -41,8 +44,12 @@ class Selector(nn.Module):
         seed: int | None = 0,
         choices: int = len(GATES),
         wire_method: str | Method | None = None,
+        noise: str = "pass",
     ):
         super().__init__()
+        if noise not in NOISES:
+            raise unknown_name("noise", noise, NOISES)
+        self.noise = noise
         self.method, named_cage = parse_method(method)
         self.wire_method = self.method if wire_method is None else parse_method(wire_method)[0]
         self.seed = check_seed(seed)
@@ -110,7 +117,8 @@ class Pass:
             # a clone, because the count moves on while this pass may still need its own
             count = selector.steps.clone() if self.moves or not self.step else selector.steps - 1
             draw = 0 if self.step else selector.draws
-            self.noise = NoiseKey(selector.seed, count, draw, evaluation=not self.step)
+            per_sample = selector.noise == "sample"
+            self.noise = NoiseKey(selector.seed, count, draw, not self.step, per_sample)
             selector.draws = 0 if self.step else selector.draws + 1
         if self.moves:
             selector.steps += 1

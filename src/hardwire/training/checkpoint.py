@@ -125,7 +125,9 @@ def _data_identity(rows: Rows) -> dict[str, Any]:
     for tensor in (y, x.words if isinstance(x, Bits) else x):
         digest.update(tensor.cpu().contiguous().flatten().view(torch.uint8).numpy().data)
     features = x.shape[1] if len(x.shape) == 2 else list(x.shape[1:])
-    return {"rows": len(rows), "features": features, "digest": digest.hexdigest()}
+    identity = {"rows": len(rows), "features": features, "digest": digest.hexdigest()}
+    augmentation = getattr(rows, "augmentation", None)
+    return identity if augmentation is None else {**identity, "augmentation": augmentation}
 
 
 def flatten(value: Any, tensors: dict[str, torch.Tensor], name: str) -> dict[str, Any]:

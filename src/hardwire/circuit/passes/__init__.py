@@ -4,12 +4,14 @@ A pass is a function of its own short file; PASSES is the order. Every simplific
 it came from, and the report says by which kind of proof.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.equivalence import Equivalence, circuits_equal
-from hardwire.circuit.netlist import Circuit, Netlist
+from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.passes.constants import fold_constants
 from hardwire.circuit.passes.dead import remove_dead
 from hardwire.circuit.passes.hashing import merge_equal
@@ -17,6 +19,8 @@ from hardwire.circuit.passes.inverters import push_inverters
 from hardwire.circuit.passes.rewrite import rewrite_aig
 from hardwire.circuit.passes.wires import absorb_wires
 from hardwire.errors import HardwireError
+
+Progress = Callable[[str], object] | None  # told the name of each step before it runs
 
 PASSES = {
     "constants": fold_constants,
@@ -36,9 +40,10 @@ class Report:
     proof: Equivalence | None
 
 
-def simplify(circuit: Circuit, *, rewrite: bool = False, check: bool = True, progress=None) -> tuple[Circuit, Report]:
-    """The simplified circuit and a report. rewrite: AIG rewriting by aigverse as well; check: prove the result equal;
-    progress: called with the name of each step before it runs."""
+def simplify(
+    circuit: Circuit, *, rewrite: bool = False, check: bool = True, progress: Progress = None
+) -> tuple[Circuit, Report]:
+    """The simplified circuit and a report. rewrite: AIG rewriting by aigverse as well; check: prove it equal."""
     netlist = circuit.netlist
     history = [("as built", len(netlist.gate))]
     netlist = _settle(netlist, history, progress)
@@ -58,7 +63,7 @@ def simplify(circuit: Circuit, *, rewrite: bool = False, check: bool = True, pro
     return simplified, Report(history, proof)
 
 
-def _settle(netlist: Netlist, history: list, progress) -> Netlist:
+def _settle(netlist: Netlist, history: list[tuple[str, int]], progress: Progress) -> Netlist:
     """Rounds of all passes until one changes nothing."""
     while True:
         before = netlist
@@ -75,6 +80,6 @@ def _same(a: Netlist, b: Netlist) -> bool:
     return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in ("gate", "first", "second", "outputs"))
 
 
-def _say(progress, step: str) -> None:
+def _say(progress: Progress, step: str) -> None:
     if progress is not None:
         progress(step)

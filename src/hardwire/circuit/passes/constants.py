@@ -2,24 +2,23 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from hardwire.circuit import algebra
 from hardwire.circuit.netlist import Netlist
 
-UNKNOWN = 2
-FIRST_KNOWN = (algebra.FIRST_IS_FALSE, algebra.FIRST_IS_TRUE)
-SECOND_KNOWN = (algebra.SECOND_IS_FALSE, algebra.SECOND_IS_TRUE)
-
 
 def fold_constants(netlist: Netlist) -> Netlist:
-    value = [UNKNOWN] * netlist.inputs
+    value: list[int | None] = [None] * netlist.inputs  # 0 or 1 where it is known
     folded = []
-    for gate, first, second in zip(netlist.gate.tolist(), netlist.first.tolist(), netlist.second.tolist(), strict=True):
-        if value[first] != UNKNOWN:
-            gate = FIRST_KNOWN[value[first]][gate]
-        if value[second] != UNKNOWN:
-            gate = SECOND_KNOWN[value[second]][gate]
+    for gate, first, second in netlist.rows():
+        a, b = value[first], value[second]
+        if a is not None:
+            gate = algebra.FIRST_IS[a][gate]
+        if b is not None:
+            gate = algebra.SECOND_IS[b][gate]
         if first == second:
             gate = algebra.SAME[gate]
         folded.append(gate)
-        value.append(0 if gate == algebra.FALSE else 1 if gate == algebra.TRUE else UNKNOWN)
-    return replace(netlist, gate=folded)
+        value.append(int(gate == algebra.TRUE) if gate in algebra.CONSTANTS else None)
+    return replace(netlist, gate=np.array(folded, np.uint8))

@@ -19,7 +19,7 @@ def push_inverters(netlist: Netlist) -> Netlist:
     driven = netlist.first[gate_outputs[gate[gate_outputs] == algebra.NOT_A]]
     flip = np.zeros(netlist.nodes, bool)
     flip[driven[(driven >= netlist.inputs) & ~plain[driven]]] = True
-    gate = np.where(flip[netlist.inputs :], 15 - gate, gate)
+    gate = np.where(flip[netlist.inputs :], np.array(algebra.NEGATED)[gate], gate)
     gate = np.where(flip[netlist.first], np.array(algebra.NEGATED_FIRST)[gate], gate)
     gate = np.where(flip[netlist.second], np.array(algebra.NEGATED_SECOND)[gate], gate)
     return replace(netlist, gate=gate)

@@ -7,13 +7,15 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from hardwire.circuit import algebra
-from hardwire.circuit.export.aiger import write_aiger
+from hardwire.circuit.aiger import write_aiger
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.read_aiger import read_aiger
 from hardwire.errors import HardwireError
 
-AND_GATES = {1: (0, 0), 2: (0, 1), 4: (1, 0), 8: (1, 1)}  # negate first, negate second
+AND_GATES = {gate: form[:2] for gate, form in algebra.AS_AND.items() if not form[2]}  # negate first, negate second
 
 
 def rewrite_aig(netlist: Netlist) -> Netlist:
@@ -26,8 +28,7 @@ def rewrite_aig(netlist: Netlist) -> Netlist:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "netlist.aig")
         write_aiger(netlist, path)
-        graph = io.read_aiger_into_aig(path)
-        graph = algorithms.aig_cut_rewriting(graph)
+        graph = algorithms.aig_cut_rewriting(io.read_aiger_into_aig(path))
         algorithms.aig_resubstitution(graph, inplace=True)
         io.write_aiger(algorithms.cleanup_dangling(graph), path)
         rewritten, _ = read_aiger(path)
@@ -45,7 +46,7 @@ def find_exclusive_ors(netlist: Netlist) -> Netlist:
         return first[index], second[index], *AND_GATES[gate[index]]
 
     for index, number in enumerate(netlist.gate.tolist()):
-        if number != 8:
+        if number != algebra.NOR:
             continue
         left, right = operands(first[index]), operands(second[index])
         if left is None or right is None or {left[0], left[1]} != {right[0], right[1]} or left[0] == left[1]:
@@ -53,6 +54,6 @@ def find_exclusive_ors(netlist: Netlist) -> Netlist:
         if left[0] != right[0]:
             right = right[1], right[0], right[3], right[2]
         if left[2] != right[2] and left[3] != right[3]:
-            gate[index] = algebra.XOR if left[2] == left[3] else 15 - algebra.XOR
+            gate[index] = algebra.XOR if left[2] == left[3] else algebra.XNOR
             first[index], second[index] = left[0], left[1]
-    return replace(netlist, gate=gate, first=first, second=second)
+    return replace(netlist, gate=np.array(gate), first=np.array(first), second=np.array(second))

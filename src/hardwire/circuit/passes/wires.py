@@ -3,36 +3,22 @@
 An output behind an inverter keeps that inverter, because an output is a node.
 """
 
-from dataclasses import replace
-
-import numpy as np
-
 from hardwire.circuit import algebra
+from hardwire.circuit.builder import Builder
 from hardwire.circuit.netlist import Netlist
 
 
 def absorb_wires(netlist: Netlist) -> Netlist:
-    source = list(range(netlist.inputs))  # the node that a node is a copy of, or the negation of
-    negated = [0] * netlist.inputs
-    gates, firsts, seconds = [], [], []
-    rows = zip(netlist.gate.tolist(), netlist.first.tolist(), netlist.second.tolist(), strict=True)
-    for node, (gate, first, second) in enumerate(rows, start=netlist.inputs):
-        if negated[first]:
-            gate = algebra.NEGATED_FIRST[gate]
-        if negated[second]:
-            gate = algebra.NEGATED_SECOND[gate]
+    source = list(range(netlist.nodes))  # the node that a node is a copy of, or the negation of
+    negated = [0] * netlist.nodes
+    absorbed = Builder(netlist.inputs)
+    for node, (gate, first, second) in enumerate(netlist.rows(), start=netlist.inputs):
+        gate = algebra.with_negations(gate, negated[first], negated[second])
         first, second = source[first], source[second]
         if gate in (algebra.B, algebra.NOT_B):
             gate, first = algebra.SWAPPED[gate], second
         if gate in (algebra.A, algebra.NOT_A):
-            second = first
-            source.append(first)
-            negated.append(int(gate == algebra.NOT_A))
-        else:
-            source.append(node)
-            negated.append(0)
-        gates.append(gate)
-        firsts.append(first)
-        seconds.append(second)
-    outputs = [node if negated[node] else source[node] for node in netlist.outputs.tolist()]
-    return replace(netlist, gate=gates, first=np.array(firsts, int), second=np.array(seconds, int), outputs=outputs)
+            source[node] = second = first
+            negated[node] = int(gate == algebra.NOT_A)
+        absorbed.gate(gate, first, second)
+    return absorbed.netlist([node if negated[node] else source[node] for node in netlist.outputs.tolist()])

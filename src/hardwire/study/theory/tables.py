@@ -159,7 +159,7 @@ def gate_formulas() -> Table:
             gate.name,
             gate.boolean,
             gate.formula,
-            "".join(str(gate.truth_table >> place & 1) for place in range(4)),
+            "".join(map(str, gate.truth_table)),
         ]
         for gate in GATES
     ]

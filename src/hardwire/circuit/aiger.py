@@ -1,40 +1,18 @@
-"""AIGER, the and-inverter format of logic synthesis, written and read, binary (.aig) and ASCII (.aag).
+"""AIGER, the and-inverter format of logic synthesis, written binary or ASCII; `read_aiger` reads it.
 
-A literal is twice a variable, plus one where it is negated; literal 0 is false. Surprising: the reader also takes
-latches, as long as they form a pipeline (every path to a gate passes equally many), and reads through them, which is
-how a pipelined Verilog export is compared with the circuit it came from.
+A literal is twice a variable, plus one where it is negated; literal 0 is false.
 """
 
-import os
 from pathlib import Path
 
 from hardwire.circuit import algebra
-from hardwire.circuit.lower import complete
-from hardwire.circuit.netlist import Circuit, Netlist
+from hardwire.circuit.netlist import Netlist
 from hardwire.files import write_whole
 
-# gates that are one AND: negate first, negate second, negate the result
-AND_FORMS = {
-    1: (0, 0, 0),
-    2: (0, 1, 0),
-    4: (1, 0, 0),
-    8: (1, 1, 0),
-    14: (0, 0, 1),
-    13: (0, 1, 1),
-    11: (1, 0, 1),
-    7: (1, 1, 1),
-}
 
-
-def write_circuit(circuit: Circuit, path: str | os.PathLike, *, raw: str | None = None) -> None:
-    """raw: what the inputs are, bits, bytes or floats; not given, bytes where the circuit has an encoder."""
-    write_aiger(complete(circuit, raw), path)
-
-
-def write_aiger(netlist: Netlist, path: str | os.PathLike) -> None:
+def write_aiger(netlist: Netlist, path: Path) -> None:
     """ASCII where `path` ends in .aag, binary otherwise; inputs are named x[k] and outputs label[k]."""
-    content = to_aiger(netlist, ascii=Path(path).suffix == ".aag")
-    write_whole(path, content)
+    write_whole(path, to_aiger(netlist, ascii=path.suffix == ".aag"))
 
 
 def to_aiger(netlist: Netlist, ascii: bool = False) -> bytes:
@@ -44,9 +22,9 @@ def to_aiger(netlist: Netlist, ascii: bool = False) -> bytes:
     if ascii:
         lines += [str(2 * (i + 1)) for i in range(count)]
     lines += map(str, outputs)
+    body = b""
     if ascii:
         lines += [f"{2 * (count + i + 1)} {left} {right}" for i, (left, right) in enumerate(ands)]
-        body = b""
     else:
         body = b"".join(
             _delta(2 * (count + i + 1) - left) + _delta(left - right) for i, (left, right) in enumerate(ands)
@@ -64,13 +42,13 @@ def and_inverter_graph(netlist: Netlist) -> tuple[list[tuple[int, int]], list[in
         ands.append((a, b) if a >= b else (b, a))
         return 2 * (netlist.inputs + len(ands))
 
-    for gate, first, second in zip(netlist.gate.tolist(), netlist.first.tolist(), netlist.second.tolist(), strict=True):
+    for gate, first, second in netlist.rows():
         a, b = literal[first], literal[second]
-        if gate in AND_FORMS:
-            not_a, not_b, not_out = AND_FORMS[gate]
+        if gate in algebra.AS_AND:
+            not_a, not_b, not_out = algebra.AS_AND[gate]
             result = both(a ^ not_a, b ^ not_b) ^ not_out
-        elif gate in (algebra.XOR, 15 - algebra.XOR):
-            result = both(both(a, b) ^ 1, both(a ^ 1, b ^ 1) ^ 1) ^ (gate != algebra.XOR)
+        elif gate in (algebra.XOR, algebra.XNOR):
+            result = both(both(a, b) ^ 1, both(a ^ 1, b ^ 1) ^ 1) ^ (gate == algebra.XNOR)
         elif gate in algebra.CONSTANTS:
             result = int(gate == algebra.TRUE)
         else:

@@ -4,14 +4,16 @@ Inputs stand on the left, each gate one column right of what it reads, the class
 too large to be read is refused, with the number of its gates; a picture of 8,000 gates says nothing.
 """
 
-import os
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from xml.sax.saxutils import escape
 
 import numpy as np
 
-from hardwire.circuit import algebra
-from hardwire.circuit.netlist import Circuit
+from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.formats import register
+from hardwire.circuit.netlist import Integers
 from hardwire.circuit.passes.dead import remove_dead
 from hardwire.circuit.statistics import live_nodes
 from hardwire.errors import HardwireError
@@ -28,7 +30,7 @@ COLOURS = {
     "wire": "#f2f2f2",
     "class": "#cfe2f3",
 }
-FAMILIES = {1: "and", 2: "and", 4: "and", 14: "and", 7: "or", 8: "or", 11: "or", 13: "or", 6: "xor", 9: "xor"}
+SIGNS = {"∧": "and", "∨": "or", "⊕": "xor"}  # a gate belongs to the family whose sign its formula has
 
 
 @dataclass(frozen=True)
@@ -42,18 +44,16 @@ class Box:
     reads: tuple[str, ...]
 
 
-def write_svg(
-    circuit: Circuit, path: str | os.PathLike, *, label: int | None = None, output: int | None = None
-) -> None:
+def write_svg(circuit: Circuit, path: Path, *, label: int | None = None, output: int | None = None) -> list[Path]:
     """label: draw only the cone of this class; output: and of that, only its output number so-and-so."""
     write_whole(path, svg(boxes(circuit, label, output)))
+    return [path]
 
 
-def write_dot(
-    circuit: Circuit, path: str | os.PathLike, *, label: int | None = None, output: int | None = None
-) -> None:
+def write_dot(circuit: Circuit, path: Path, *, label: int | None = None, output: int | None = None) -> list[Path]:
     """The same drawing as Graphviz text."""
     write_whole(path, dot(boxes(circuit, label, output)))
+    return [path]
 
 
 def boxes(circuit: Circuit, label: int | None = None, output: int | None = None) -> list[Box]:
@@ -67,15 +67,12 @@ def boxes(circuit: Circuit, label: int | None = None, output: int | None = None)
             "or draw the cone of one class (label=) or one output (output=)"
         )
     live, levels = live_nodes(cone), cone.levels
-    drawn = [Box(f"n{i}", 0, _input_text(circuit, i), "input", ()) for i in np.flatnonzero(live[: cone.inputs])]
-    for index, gate in enumerate(cone.gate.tolist()):
-        operands = (int(cone.first[index]),) * algebra.READS_FIRST[gate]
-        operands += (int(cone.second[index]),) * algebra.READS_SECOND[gate]
-        node = cone.inputs + index
+    drawn = [
+        Box(f"n{i}", 0, _input_text(circuit, i), "input", ()) for i in np.flatnonzero(live[: cone.inputs]).tolist()
+    ]
+    for node, (gate, operands) in enumerate(zip(cone.gate.tolist(), cone.reads(), strict=True), start=cone.inputs):
         text = GATES[gate].name if len(operands) < 2 else GATES[gate].boolean
-        drawn.append(
-            Box(f"n{node}", int(levels[node]), text, FAMILIES.get(gate, "wire"), tuple(f"n{a}" for a in operands))
-        )
+        drawn.append(Box(f"n{node}", int(levels[node]), text, _family(gate), tuple(f"n{a}" for a in operands)))
     last, start = int(levels.max()) + 1, 0
     for number, nodes in groups:
         reads = tuple(f"n{node}" for node in cone.outputs[start : start + len(nodes)].tolist())
@@ -85,7 +82,7 @@ def boxes(circuit: Circuit, label: int | None = None, output: int | None = None)
     return drawn
 
 
-def _chosen(circuit: Circuit, label: int | None, output: int | None) -> list[tuple[int, np.ndarray]]:
+def _chosen(circuit: Circuit, label: int | None, output: int | None) -> list[tuple[int, Integers]]:
     """Classes and the output nodes that are drawn of each."""
     if label is not None and not 0 <= label < circuit.classes:
         raise HardwireError(f"class {label} does not exist; this circuit has classes 0 to {circuit.classes - 1}")
@@ -96,10 +93,14 @@ def _chosen(circuit: Circuit, label: int | None, output: int | None) -> list[tup
     return [(number, groups[number] if output is None else groups[number][[output]]) for number in numbers]
 
 
+def _family(gate: int) -> str:
+    return next((family for sign, family in SIGNS.items() if sign in GATES[gate].boolean), "wire")
+
+
 def _input_text(circuit: Circuit, bit: int) -> str:
     if circuit.encoder is None:
         return f"x{bit}"
-    feature, level = divmod(int(bit), circuit.encoder.levels)
+    feature, level = divmod(bit, circuit.encoder.levels)
     return f"value {feature} > {circuit.encoder.thresholds[feature, level]:g}"
 
 
@@ -123,7 +124,7 @@ def _places(drawn: list[Box]) -> dict[str, tuple[float, float]]:
     tallest = max(map(len, columns.values()))
     row = {box.key: 0.0 for box in drawn}
 
-    def settle(column: int, neighbours) -> None:
+    def settle(column: int, neighbours: Callable[[Box], Iterable[str]]) -> None:
         if columns[column][0].kind != "class":  # classes keep their order
             columns[column].sort(key=lambda box: np.mean([row[key] for key in neighbours(box)] or [0]))
         spread = tallest / len(columns[column])
@@ -167,3 +168,7 @@ def _wire(start: tuple[float, float], end: tuple[float, float], k: int, count: i
         f'<path d="M{x1:.1f},{y1:.1f} C{x1 + bend:.1f},{y1:.1f} {x2 - bend:.1f},{y2:.1f} {x2:.1f},{y2:.1f}" '
         f'fill="none" stroke="#777"{dash}/>'
     )
+
+
+register(".svg", title="a drawing", write=write_svg)
+register(".dot", title="a drawing for Graphviz", write=write_dot)

@@ -1,53 +1,54 @@
-"""The gates of a circuit as C functions of limited length, called one after the other on an array of slots.
+"""The gates of a circuit in C, in one of two forms: short functions of straight-line code, or tables and a loop.
 
-Compilers are worse than linear in the length of a function. Gates are taken
-cone by cone (each after what it reads), so that most values live and die inside one function, as local constants that
-the compiler keeps in registers; only values that another function reads have a slot, and slots are used again.
+Code: compilers are worse than linear in the length of a function, so gates are taken cone by cone (each after what it
+reads) and cut every few dozen; most values then live and die inside one function, as local constants that the compiler
+keeps in registers, and only what another function reads has a slot. Tables: the order and the slots of the native
+engine, grouped by gate, so that the loop branches once a group. Both give the words of their template, among them the
+number of slots and the slot of each output; input i starts in slot i.
 """
+
+from typing import Any
 
 from hardwire.circuit import algebra
-from hardwire.circuit.export.c_template import fill, numbers
 from hardwire.circuit.netlist import Netlist
+from hardwire.circuit.schedule import schedule
+from hardwire.gates import GATES
 
 PART = 64  # gates in a function: short enough to compile fast, long enough that calls cost nothing
+ALL_ONES = "~(uint64_t)0"
 
 
-RUN_GATES = """\
-/* Called through a table, so that no compiler inlines them all into one endless function. */
-static void (*const parts[])(uint64_t *) = {
-    @parts@};
-
-static void run_gates(const uint64_t *bits, uint64_t *v)
-{
-    for (int i = 0; i < @NAME@_INPUTS; ++i)
-        v[i] = bits[i];
-    for (int i = 0; i < @part_count@; ++i)
-        parts[i](v);
-}
-
-"""
-
-
-def parts(netlist: Netlist) -> tuple[str, int, list[int]]:
-    """C text with run_gates, the number of slots, and the slot of each output. Input i starts in slot i."""
+def code(netlist: Netlist) -> dict[str, Any]:
     order = cone_order(netlist)
     cut = [order[start : start + PART] for start in range(0, len(order), PART)]
     slot, slots = _slots(netlist, cut)
-    functions = [_function(netlist, number, part, slot) for number, part in enumerate(cut)]
-    names = numbers([f"part_{number}" for number in range(len(cut))] or ["0"])  # wires alone have no part
-    text = "".join(functions) + fill(RUN_GATES, {"parts": names, "part_count": len(cut)})
-    return text, slots, [slot[node] for node in netlist.outputs.tolist()]
+    return {
+        "parts": [_function(netlist, part, slot) for part in cut],
+        "part_names": [f"part_{number}" for number in range(len(cut))] or ["0"],  # wires alone have no part
+        "slots": slots,
+        "outputs": [slot[node] for node in netlist.outputs.tolist()],
+    }
 
 
-def _reads(netlist: Netlist) -> list[tuple[int, ...]]:
-    """The nodes that each gate really depends on."""
-    rows = zip(netlist.gate.tolist(), netlist.first.tolist(), netlist.second.tolist(), strict=True)
-    return [(a,) * algebra.READS_FIRST[gate] + (b,) * algebra.READS_SECOND[gate] for gate, a, b in rows]
+def tables(netlist: Netlist) -> dict[str, Any]:
+    plan = schedule(netlist)
+    return {
+        "index": "uint16_t" if plan.slots <= 1 << 16 else "uint32_t",
+        "rows": [f"{{{t}, {a}, {b}}}" for t, a, b in plan.operations.tolist()] or ["{0, 0, 0}"],
+        "runs": [f"{{{gate}, {count}}}" for gate, count in plan.runs.tolist()] or ["{0, 0}"],
+        "run_count": len(plan.runs),
+        "expressions": [algebra.expression(gate.index, "v[(*g)[1]]", "v[(*g)[2]]", one=ALL_ONES) for gate in GATES],
+        "slots": plan.slots,
+        "outputs": plan.outputs.tolist(),
+    }
+
+
+FORMS = {"code": code, "tables": tables}
 
 
 def cone_order(netlist: Netlist) -> list[int]:
     """Live gates (as nodes), each after what it reads, output cone by output cone."""
-    reads, order = _reads(netlist), []
+    reads, order = netlist.reads(), []
     done = bytearray(netlist.nodes)
     done[: netlist.inputs] = b"\1" * netlist.inputs
     for output in netlist.outputs.tolist():
@@ -68,19 +69,19 @@ def cone_order(netlist: Netlist) -> list[int]:
 def _slots(netlist: Netlist, parts: list[list[int]]) -> tuple[dict[int, int], int]:
     """The slot of every input and of every value that leaves its part. A slot is taken again by a later part than the
     last one that reads it, so within a part no slot changes its meaning."""
-    reads = _reads(netlist)
+    reads = netlist.reads()
     last = {node: -1 for node in range(netlist.inputs)}
-    home = {}
     for number, part in enumerate(parts):
         for node in part:
-            home[node] = last[node] = number
+            last[node] = number
             last.update(dict.fromkeys(reads[node - netlist.inputs], number))
     last.update(dict.fromkeys(netlist.outputs.tolist(), len(parts)))
     free_after: list[list[int]] = [[] for _ in range(len(parts) + 2)]
     slot = {node: node for node in range(netlist.inputs)}
     for node in range(netlist.inputs):
         free_after[last[node]].append(node)  # an unused input goes to the end of the list, which nobody takes from
-    free, slots = [], netlist.inputs
+    free: list[int] = []
+    slots = netlist.inputs
     for number, part in enumerate(parts):
         for node in part:
             if last[node] > number:
@@ -91,7 +92,7 @@ def _slots(netlist: Netlist, parts: list[list[int]]) -> tuple[dict[int, int], in
     return slot, slots
 
 
-def _function(netlist: Netlist, number: int, part: list[int], slot: dict[int, int]) -> str:
+def _function(netlist: Netlist, part: list[int], slot: dict[int, int]) -> list[str]:
     here: set[int] = set()
     lines = []
     for node in part:
@@ -100,9 +101,8 @@ def _function(netlist: Netlist, number: int, part: list[int], slot: dict[int, in
             f"n{operand}" if operand in here else f"v[{slot.get(operand, 0)}]"
             for operand in (int(netlist.first[index]), int(netlist.second[index]))
         )
-        text = algebra.EXPRESSIONS[netlist.gate[index]].format(a=a, b=b, zero="0", one="~(uint64_t)0")
-        lines.append(f"    const uint64_t n{node} = {text};\n")
+        lines.append(f"const uint64_t n{node} = {algebra.expression(int(netlist.gate[index]), a, b, one=ALL_ONES)};")
         if node in slot:
-            lines.append(f"    v[{slot[node]}] = n{node};\n")
+            lines.append(f"v[{slot[node]}] = n{node};")
         here.add(node)
-    return f"static void part_{number}(uint64_t *v)\n{{\n{''.join(lines)}}}\n\n"
+    return lines

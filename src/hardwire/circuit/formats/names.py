@@ -9,7 +9,7 @@ from hardwire.errors import HardwireError
 RESERVED = {"main", "module", "input", "output", "wire", "reg", "int", "char", "float", "double", "case", "default"}
 
 
-def name_for(path: str | os.PathLike, name: str | None = None) -> str:
+def name_for(path: str | os.PathLike[str], name: str | None = None) -> str:
     """`name` if given, else the file's stem with unfit characters as underscores."""
     if name is None:
         name = re.sub(r"\W", "_", Path(path).stem, flags=re.ASCII)

@@ -6,21 +6,41 @@ report can say what each costs. With `pipeline=N` there are registers after ever
 comparison are one level each) and after every module: a new image each clock, its label `latency` clocks later.
 """
 
-import os
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from hardwire.circuit import algebra
-from hardwire.circuit.export.names import name_for
-from hardwire.circuit.export.testbench import testbench
-from hardwire.circuit.export.verilog_module import Module
-from hardwire.circuit.lower import FIRST_ADDER, RAW_BITS, byte_keys, float_keys, raw_kind, raw_width
-from hardwire.circuit.netlist import Circuit
+from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.formats import register
+from hardwire.circuit.formats.logic import read_back
+from hardwire.circuit.formats.names import name_for
+from hardwire.circuit.formats.text import render
+from hardwire.circuit.formats.verilog_module import Module, Signal
+from hardwire.circuit.lower import FIRST_ADDER
+from hardwire.circuit.netlist import Netlist
+from hardwire.circuit.raw import RAW_BITS, as_rows, encoder_of, keys_of, raw_count, raw_kind, raw_width, row_bits
+from hardwire.circuit.read_aiger import read_aiger
 from hardwire.circuit.statistics import live_nodes
+from hardwire.circuit.tools import linked, run_yosys
 from hardwire.errors import HardwireError
 from hardwire.files import write_whole
+
+TO_AIGER = (  # yosys commands from Verilog to an and-inverter graph; formalff turns clocked registers into latches
+    "hierarchy -auto-top",
+    "proc",
+    "flatten",
+    "opt_clean",
+    "techmap",
+    "opt_clean",
+    "aigmap",
+    "formalff -clk2ff",
+    "write_aiger -symbols netlist.aig",
+)
 
 
 @dataclass(frozen=True)
@@ -36,22 +56,24 @@ class Verilog:
     label_width: int
 
 
-def write_verilog(
+def write(
     circuit: Circuit,
-    path: str | os.PathLike,
+    path: Path,
     *,
     name: str | None = None,
     pipeline: int | None = None,
     raw: str | None = None,
-    images: np.ndarray | None = None,
-) -> None:
+    images: npt.ArrayLike | None = None,
+) -> list[Path]:
     """Writes `path`. pipeline: registers every so many levels; raw: what `x` holds, bits, bytes or floats; images: raw
     values (0 and 1 where the circuit has no encoder) of a self-checking testbench, written beside it as NAME_tb.v."""
-    path = Path(path)
     design = to_verilog(circuit, name_for(path, name), pipeline=pipeline, raw=raw)
     write_whole(path, design.text)
-    if images is not None:
-        write_whole(path.with_name(f"{path.stem}_tb.v"), testbench(circuit, design, raw_kind(circuit, raw), images))
+    if images is None:
+        return [path]
+    bench = path.with_name(f"{path.stem}_tb.v")
+    write_whole(bench, testbench(circuit, design, raw_kind(circuit, raw), np.asarray(images)))
+    return [path, bench]
 
 
 def to_verilog(circuit: Circuit, name: str, *, pipeline: int | None = None, raw: str | None = None) -> Verilog:
@@ -59,43 +81,59 @@ def to_verilog(circuit: Circuit, name: str, *, pipeline: int | None = None, raw:
         raise HardwireError(f"pipeline {pipeline} is no number of levels; use 1 or more, or leave it out")
     raw = raw_kind(circuit, raw)
     label_width = max(1, (circuit.classes - 1).bit_length())
-    gates = _gates(circuit, name, pipeline)
-    count = _count(circuit.group, name, pipeline)
-    argmax = _argmax(circuit.classes, circuit.group.bit_length(), label_width, name, pipeline)
-    core = _core(circuit, name if raw == "bits" else f"{name}_core", name, label_width, pipeline)
-    latency = gates.latency + count.latency + argmax.latency
-    texts = [gates.text(), count.text(), argmax.text(), core]
+    sum_width = circuit.group.bit_length()
+    modules = [
+        _gates(circuit, name, pipeline),
+        _count(circuit.group, name, pipeline),
+        _argmax(circuit.classes, sum_width, label_width, name, pipeline),
+    ]
     if raw != "bits":
-        encoder = _encoder(circuit, name, raw, pipeline)
-        latency += encoder.latency
-        texts += [encoder.text(), _top(circuit, name, raw, label_width, pipeline)]
-    head = f"// Written by hardwire. x: {raw_width(circuit, raw)} bits, {_meaning(circuit, raw)}.\n"
-    head += f"// label: the class with the highest sum, ties to the lowest. Latency: {latency} clocks.\n\n"
-    return Verilog(head + "\n".join(texts), name, pipeline is not None, latency, raw_width(circuit, raw), label_width)
+        modules.append(_encoder(circuit, name, raw, pipeline))
+    latency, width = sum(module.latency for module in modules), raw_width(circuit, raw)
+    text = render(
+        "circuit.v",
+        top=name,
+        core=name if raw == "bits" else f"{name}_core",
+        modules=[module.text() for module in modules],
+        clocked=pipeline is not None,
+        latency=latency,
+        width=width,
+        label_width=label_width,
+        sum_width=sum_width,
+        inputs=circuit.inputs,
+        classes=circuit.classes,
+        group=circuit.group,
+        meaning=f"{raw_count(circuit, raw)} {raw}, value i from bit {RAW_BITS[raw]} * i on",
+    )
+    return Verilog(text, name, pipeline is not None, latency, width, label_width)
 
 
-def _meaning(circuit: Circuit, raw: str) -> str:
-    if raw == "bits":
-        return "the input bits, input i in bit i"
-    return f"{circuit.encoder.raw_features} {raw}, value i from bit {RAW_BITS[raw]} * i on"
+def testbench(circuit: Circuit, design: Verilog, raw: str, images: npt.NDArray[Any]) -> str:
+    """images: raw values where the circuit has an encoder, 0 and 1 [n, inputs] where it has none."""
+    labels = circuit.predict(images, raw=circuit.encoder is not None).tolist()
+    packed = np.packbits(row_bits(raw, as_rows(circuit, raw, images)), axis=1, bitorder="little")
+    vectors = [(row[::-1].tobytes().hex(), label) for row, label in zip(packed, labels, strict=True)]
+    return render("testbench.v", **vars(design), vectors=vectors, count=len(images))
+
+
+def read_verilog(path: Path) -> Netlist:
+    """The netlist of a Verilog file, read by yosys; a pipelined one as if without its registers."""
+    with tempfile.TemporaryDirectory() as folder:
+        run_yosys([f"read_verilog {linked(path, folder)}", *TO_AIGER], folder)
+        return read_aiger(Path(folder, "netlist.aig"))[0]
 
 
 def _gates(circuit: Circuit, name: str, pipeline: int | None) -> Module:
     netlist = circuit.netlist
     module = Module(f"{name}_gates", {"x": netlist.inputs}, {"y": len(netlist.outputs)}, pipeline)
-    signals: list = [module.port("x", i) for i in range(netlist.inputs)]
+    signals: list[Signal] = [module.port("x", i) for i in range(netlist.inputs)]
     live = live_nodes(netlist)
-    rows = zip(netlist.gate.tolist(), netlist.first.tolist(), netlist.second.tolist(), strict=True)
-    for node, (gate, first, second) in enumerate(rows, start=netlist.inputs):
-        if not live[node]:
-            signals.append(None)
-        elif gate in algebra.CONSTANTS:
+    for node, (gate, reads) in enumerate(zip(netlist.gate.tolist(), netlist.reads(), strict=True), netlist.inputs):
+        if not live[node] or gate in algebra.CONSTANTS:
             signals.append(module.constant(int(gate == algebra.TRUE)))
         else:
-            reads = [signals[first]] * algebra.READS_FIRST[gate] + [signals[second]] * algebra.READS_SECOND[gate]
-            expression = algebra.EXPRESSIONS[gate]
-            expression = expression.replace("{a}", "{0}").replace("{b}", "{1}" if algebra.READS_FIRST[gate] else "{0}")
-            signals.append(module.wire(f"n{node}", 1, expression, reads))
+            expression = algebra.expression(gate, "{0}", "{1}" if len(reads) == 2 else "{0}")
+            signals.append(module.wire(f"n{node}", 1, expression, [signals[read] for read in reads]))
     module.outputs["y"] = [signals[node] for node in netlist.outputs.tolist()]
     return module
 
@@ -144,13 +182,12 @@ def _argmax(classes: int, width: int, label_width: int, name: str, pipeline: int
 
 
 def _encoder(circuit: Circuit, name: str, raw: str, pipeline: int | None) -> Module:
-    encoder, width = circuit.encoder, RAW_BITS[raw]
-    keys = byte_keys(encoder) if raw == "bytes" else float_keys(encoder)
+    encoder, width = encoder_of(circuit, raw), RAW_BITS[raw]
     module = Module(
         f"{name}_encoder", {"x": encoder.raw_features * width}, {"y": circuit.inputs}, pipeline and max(pipeline, 2)
     )
     bits = []
-    for feature, thresholds in enumerate(keys.tolist()):
+    for feature, thresholds in enumerate(keys_of(encoder, raw).tolist()):
         value = module.port("x", f"{(feature + 1) * width - 1}:{feature * width}")
         if raw == "floats":  # bit patterns that sort like the numbers: all bits flipped below zero, else the sign
             sign = module.port("x", feature * 32 + 31)
@@ -161,35 +198,10 @@ def _encoder(circuit: Circuit, name: str, raw: str, pipeline: int | None) -> Mod
     return module
 
 
-def _comparison(module: Module, name: str, value, threshold: int, width: int):
+def _comparison(module: Module, name: str, value: Signal, threshold: int, width: int) -> Signal:
     if threshold < 0 or threshold >= (1 << width) - 1:
         return module.constant(int(threshold < 0))
     return module.wire(name, 1, f"{{0}} > {width}'d{threshold}", [value])
 
 
-def _core(circuit: Circuit, module: str, name: str, label_width: int, pipeline: int | None) -> str:
-    group, width = circuit.group, circuit.group.bit_length()
-    clock, connect = ("input clk, ", ".clk(clk), ") if pipeline else ("", "")
-    lines = [
-        f"module {module} ({clock}input [{circuit.inputs - 1}:0] x, output [{label_width - 1}:0] label);",
-        f"  wire [{circuit.classes * group - 1}:0] y;",
-        f"  wire [{circuit.classes * width - 1}:0] sums;",
-        f"  {name}_gates gates ({connect}.x(x), .y(y));",
-    ]
-    lines += [
-        f"  {name}_count count{c} ({connect}.x(y[{(c + 1) * group - 1}:{c * group}]), "
-        f".y(sums[{(c + 1) * width - 1}:{c * width}]));"
-        for c in range(circuit.classes)
-    ]
-    return "\n".join([*lines, f"  {name}_argmax argmax ({connect}.x(sums), .y(label));", "endmodule", ""])
-
-
-def _top(circuit: Circuit, name: str, raw: str, label_width: int, pipeline: int | None) -> str:
-    clock, connect = ("input clk, ", ".clk(clk), ") if pipeline else ("", "")
-    return f"""\
-module {name} ({clock}input [{raw_width(circuit, raw) - 1}:0] x, output [{label_width - 1}:0] label);
-  wire [{circuit.inputs - 1}:0] bits;
-  {name}_encoder encoder ({connect}.x(x), .y(bits));
-  {name}_core core ({connect}.x(bits), .label(label));
-endmodule
-"""
+register(".v", title="Verilog", write=write, read=read_back(read_verilog))

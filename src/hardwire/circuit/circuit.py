@@ -1,0 +1,162 @@
+"""`Circuit`: a classifier as a netlist whose outputs are counted class by class, with the encoder of raw values.
+
+A class score is the number of true outputs in its group; the highest wins, ties go to the lowest class. The methods
+are one line each: what they do lies in the module they name, and is loaded when they are called.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hardwire.bits import Encoder
+from hardwire.circuit.netlist import Netlist
+from hardwire.errors import HardwireError
+
+if TYPE_CHECKING:
+    from hardwire.circuit.equivalence import Equivalence
+    from hardwire.circuit.evaluate import Program
+    from hardwire.circuit.statistics import Statistics
+
+
+@dataclass(frozen=True, eq=False)
+class Circuit:
+    """A classifier: `netlist`, whose outputs are `classes` contiguous equal groups, and the encoder of raw values."""
+
+    netlist: Netlist
+    classes: int
+    encoder: Encoder | None = None
+
+    def __post_init__(self) -> None:
+        outputs = len(self.netlist.outputs)
+        if self.classes < 1 or outputs % self.classes:
+            raise HardwireError(
+                f"{outputs} outputs cannot be split into {self.classes} equal classes; use a multiple of the classes"
+            )
+        if self.encoder is not None and self.encoder.features != self.inputs:
+            raise HardwireError(f"the encoder makes {self.encoder.features} bits but the circuit reads {self.inputs}")
+
+    @classmethod
+    def from_layers(
+        cls,
+        inputs: int,
+        gates: Sequence[npt.ArrayLike],
+        wirings: Sequence[npt.ArrayLike],
+        classes: int,
+        encoder: Encoder | None = None,
+    ) -> "Circuit":
+        """From layers as plain arrays: gates, uint8 [neurons] a layer; wirings, integers [2, neurons] a layer, indices
+        into the layer before (the inputs, for the first). The last layer's neurons are the outputs."""
+        return cls(Netlist.from_layers(inputs, gates, wirings), classes, encoder)
+
+    @classmethod
+    def from_network(cls, net: Any) -> "Circuit":
+        """The deployed circuit of a network of ours, or of an nn.Sequential of our layers: argmax gates and wires."""
+        from hardwire.engine.stack import freeze
+        from hardwire.network import fuse
+
+        net = fuse(net)
+        levels = freeze(net.stack())
+        gates, wirings = [level.gates for level in levels], [level.wires for level in levels]
+        return cls.from_layers(net.inputs, gates, wirings, net.classes, net.encoder)
+
+    @property
+    def inputs(self) -> int:
+        return self.netlist.inputs
+
+    @property
+    def group(self) -> int:
+        """Outputs of each class; a score lies between 0 and this."""
+        return len(self.netlist.outputs) // self.classes
+
+    @cached_property
+    def program(self) -> "Program":
+        """The schedule that `predict` and `scores` run, made on first use."""
+        from hardwire.circuit.evaluate import Program
+
+        return Program(self.netlist, self.classes)
+
+    def scores(self, images: Any, *, raw: bool = False, threads: int | None = None) -> npt.NDArray[np.int32]:
+        """Class sums, int32 [images, classes]. images: Bits, packed words uint64 [images, words] or 0 and 1
+        [images, inputs]; with raw=True raw values [images, raw_features], which the encoder turns into bits."""
+        from hardwire.circuit.evaluate import run
+
+        return run(self, images, raw, threads, scores=True)
+
+    def predict(self, images: Any, *, raw: bool = False, threads: int | None = None) -> npt.NDArray[np.int64]:
+        """Classes, int64 [images], ties to the lowest class; takes what `scores` takes."""
+        from hardwire.circuit.evaluate import run
+
+        return run(self, images, raw, threads, scores=False)
+
+    def statistics(self) -> "Statistics":
+        """Gates by type, depth, fan-out, dead gates."""
+        from hardwire.circuit.statistics import statistics
+
+        return statistics(self)
+
+    def simplify(
+        self, *, rewrite: bool = False, check: bool = True, progress: Callable[[str], object] | None = None
+    ) -> "Circuit":
+        """The same function with fewer gates; see `hardwire.circuit.passes.simplify`."""
+        from hardwire.circuit.passes import simplify
+
+        return simplify(self, rewrite=rewrite, check=check, progress=progress)[0]
+
+    def equivalent(self, other: "Circuit", **options: Any) -> "Equivalence":
+        """Whether both give the same scores on every input, and which kind of proof says so."""
+        from hardwire.circuit.equivalence import circuits_equal
+
+        return circuits_equal(self, other, **options)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes a circuit file, which loads and runs without torch."""
+        from hardwire.circuit.file import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "Circuit":
+        """Reads a circuit file, every array of which is checked, or the circuit of a model file, which needs torch."""
+        from hardwire.circuit.file import load
+
+        return load(path)
+
+    def export(self, path: str | PathLike[str], *, suffix: str | None = None, **options: Any) -> list[Path]:
+        """Writes `path` in the format that its ending names (.c .v .aig .aag .blif .svg .dot ..., or `suffix`), and
+        gives every file it wrote; the options are those of the format's writer in `hardwire.circuit.formats`."""
+        from hardwire.circuit.formats import write
+
+        return write(self, Path(path).expanduser(), suffix, options)
+
+    def to_c(self, path: str | PathLike[str], **options: Any) -> list[Path]:
+        """One C99 file and its header; see `hardwire.circuit.formats.c`."""
+        return self.export(path, suffix=".c", **options)
+
+    def to_verilog(self, path: str | PathLike[str], **options: Any) -> list[Path]:
+        """Synthesizable Verilog; see `hardwire.circuit.formats.verilog`."""
+        return self.export(path, suffix=".v", **options)
+
+    def to_aiger(self, path: str | PathLike[str], **options: Any) -> list[Path]:
+        """AIGER, ASCII for .aag and binary otherwise; see `hardwire.circuit.formats.aiger`."""
+        return self.export(path, suffix=".aag" if Path(path).suffix == ".aag" else ".aig", **options)
+
+    def to_blif(self, path: str | PathLike[str], **options: Any) -> list[Path]:
+        """Berkeley logic interchange format; see `hardwire.circuit.formats.blif`."""
+        return self.export(path, suffix=".blif", **options)
+
+    def to_dot(self, path: str | PathLike[str], **options: Any) -> list[Path]:
+        """A Graphviz drawing of a small circuit or a cone; see `hardwire.circuit.formats.drawing`."""
+        return self.export(path, suffix=".dot", **options)
+
+    def to_svg(self, path: str | PathLike[str], **options: Any) -> list[Path]:
+        """A drawing that needs no other program; see `hardwire.circuit.formats.drawing`."""
+        return self.export(path, suffix=".svg", **options)
+
+    def __repr__(self) -> str:
+        return f"Circuit(inputs={self.inputs}, gates={len(self.netlist.gate)}, classes={self.classes})"

@@ -1,0 +1,34 @@
+/* A logic gate network as C, written by hardwire. Scores are counts of true outputs; ties go to the lowest class. */
+#ifndef «NAME»_H
+#define «NAME»_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define «NAME»_INPUTS «inputs»
+#define «NAME»_CLASSES «classes»
+
+/* Up to 64 images as rows of «NAME»_INPUTS bytes, 0 or 1, to bits[i], input i of all of them. */
+void «name»_pack64(const uint8_t *rows, int images, uint64_t *bits);
+
+/* 64 images at once: image k is bit k of every word. scores: [64][«NAME»_CLASSES], classes: [64]. */
+void «name»_scores64(const uint64_t *bits, int32_t *scores);
+void «name»_predict64(const uint64_t *bits, int32_t *classes);
+
+/* One image of «NAME»_INPUTS bits, a byte each. */
+int «name»_predict_bits(const uint8_t *bits);
+<% if raw is not none %>
+/* Raw values, «NAME»_RAW of them an image, go through the encoder: value > threshold. */
+#define «NAME»_RAW «raw»
+void «name»_encode64(const uint8_t *raw, int images, uint64_t *bits);
+void «name»_encode64_floats(const float *raw, int images, uint64_t *bits);
+int «name»_predict(const uint8_t *raw);
+int «name»_predict_floats(const float *raw);
+<% endif %>
+#ifdef __cplusplus
+}
+#endif
+#endif
