@@ -19,7 +19,7 @@ from hardwire.bits import Encoder
 from hardwire.errors import HardwireError, unknown_name
 from hardwire.files import tensors as tensorfile
 from hardwire.gates import GATES
-from hardwire.layers import LAYERS, GateLayer, LogicLayer, Selector
+from hardwire.layers import LAYERS, GateLayer, LogicLayer, NumberSum, Selector
 from hardwire.network import SEEDS_PER_NETWORK, LogicNetwork, fuse
 
 KIND = "hardwire-network"
@@ -83,6 +83,8 @@ def config_of(net: LogicNetwork) -> dict[str, Any]:
         "group_temperature": net.group_sum.temperature,
         "dtype": str(next(net.parameters()).dtype).removeprefix("torch."),
     }
+    if isinstance(net.group_sum, NumberSum):
+        config["number"] = [net.group_sum.low, net.group_sum.high]
     if _is_plain(net):
         return config | {"widths": net.widths}
     layers = [_layer_config(layer) for layer in net.layers]
@@ -124,7 +126,7 @@ def _parse_config(text: str) -> dict[str, Any]:
     except (json.JSONDecodeError, RecursionError) as error:
         raise HardwireError(f"its config is not JSON ({error})") from None
     types = _LAYERED_TYPES if isinstance(config, dict) and "layers" in config else _PLAIN_TYPES
-    if not isinstance(config, dict) or set(config) - {"noise"} != set(types):
+    if not isinstance(config, dict) or set(config) - {"noise", "number"} != set(types):
         raise HardwireError(f"its config must have exactly the entries {', '.join(types)}")
     for name, kind in types.items():
         if not isinstance(config[name], kind) or isinstance(config[name], bool):
@@ -132,6 +134,8 @@ def _parse_config(text: str) -> dict[str, Any]:
     widths = config.get("widths", [1])
     if not widths or not all(type(width) is int and width > 0 for width in widths):
         raise HardwireError(f"its widths are {config['widths']}")
+    if "number" in config:
+        config["classes"] = None  # the range says it all
     if config["dtype"] not in _DTYPES:
         raise HardwireError(f"its dtype is {config['dtype']!r}; known are {', '.join(_DTYPES)}")
     return config

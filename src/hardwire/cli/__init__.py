@@ -4,14 +4,13 @@ Each command is one short module, registered here in one line. Surprising: none 
 that help is instant; and `--debug` is taken out of the arguments before typer sees them, so that it works anywhere.
 """
 
-import os
 import sys
 from typing import Annotated
 
 import typer
 
-from hardwire.cli import bench, circuit, data, demo, domains, gap, gates, info, study, train
-from hardwire.errors import HardwireError
+from hardwire.cli import bench, circuit, data, demo, domains, gap, gates, info, records, study, train
+from hardwire.errors import HardwireError, missing_package
 
 app = typer.Typer(
     name="hardwire",
@@ -30,6 +29,7 @@ app.command()(bench.bench)
 app.add_typer(data.app, name="data")
 app.add_typer(study.app, name="study")
 app.add_typer(domains.app, name="domains")
+app.add_typer(records.app, name="records")
 app.command()(info.info)
 
 
@@ -57,8 +57,6 @@ def hardwire(
 
 def main(arguments: list[str] | None = None) -> None:
     """The entry point: a user's mistake is one line on stderr and exit code 2."""
-    # otherwise torch's threads, which the native engine shares, spin while they wait: on a busy machine that costs most
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     debug = "--debug" in arguments
     try:
@@ -67,6 +65,10 @@ def main(arguments: list[str] | None = None) -> None:
         if debug:
             raise
         _fail(str(error))
+    except ModuleNotFoundError as error:
+        if debug:
+            raise
+        _fail(str(missing_package(error, "this command")))
     except OSError as error:  # a full disk, a folder that cannot be written
         if debug:
             raise
