@@ -14,7 +14,6 @@ from hardwire.study.description import Description
 from hardwire.study.description import load as describe
 from hardwire.study.kinds import Axis, Cost, Job, Kind, Outcome, register
 from hardwire.study.runners import open_runner
-from hardwire.study.stopping import stoppable
 from hardwire.study.store import Result, Store
 
 __all__ = ["Axis", "Config", "Cost", "Description", "Job", "Kind", "Outcome", "Result", "Standing", "Store", "Watcher"]
@@ -37,10 +36,10 @@ def run(
 
     runner: local or ray. workers: runs at once, as many as the cores allow if not given. threads: of each run, the
     description's if not given. address: of a Ray cluster, such as auto. weights: expected seconds of runs, for the time
-    that is left. SIGINT and SIGTERM end it by a KeyboardInterrupt, with all that is finished in the store.
+    that is left.
     """
     threads = threads or description.threads
-    with stoppable(), Store(store, create=True) as opened, opened.exclusive():
+    with Store(store, create=True) as opened, opened.exclusive():
         started = open_runner(runner, workers, threads, address)
         try:
             return conduct(

@@ -1,7 +1,7 @@
 """`Kind`: a kind of run, which is all that a study needs to know: its axes, what a run does, what it costs.
 
 Kinds are found by name among those that were registered here and those that installed packages offer as entry points
-of the group "hardwire.kinds"; so this room runs kinds that it has never heard of. Surprising: a kind is looked at
+of the group "hardwire_kinds"; so this room runs kinds that it has never heard of. Surprising: a kind is looked at
 before anything heavy is imported, so its methods import what they need when they are called.
 """
 
@@ -115,7 +115,7 @@ class _Registry:
     kinds: dict[str, Kind] = field(default_factory=dict)
 
     def names(self) -> list[str]:
-        return sorted({*self.kinds, *(point.name for point in entry_points(group="hardwire.kinds"))})
+        return sorted({*self.kinds, *(point.name for point in entry_points(group="hardwire_kinds"))})
 
 
 _REGISTRY = _Registry()
@@ -130,7 +130,7 @@ def register(kind: Kind) -> Kind:
 def find_kind(name: object) -> Kind:
     """The kind of this name."""
     if isinstance(name, str) and name not in _REGISTRY.kinds:
-        for point in entry_points(group="hardwire.kinds", name=name):
+        for point in entry_points(group="hardwire_kinds", name=name):
             register(point.load()())
     if not isinstance(name, str) or name not in _REGISTRY.kinds:
         raise unknown_name("kind of run", name, _REGISTRY.names())

@@ -140,7 +140,7 @@ def _check_options(options: tuple[tuple[str, Value], ...]) -> None:
     """A tiny network with the same options says whether `LogicNetwork` takes them."""
     given = dict(options)
     method = given.pop("method")
-    named = {name: value for name, value in given.items() if value is not None}
+    named: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if not named:
         return
     import hardwire as hw
