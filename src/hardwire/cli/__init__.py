@@ -10,10 +10,13 @@ from typing import Annotated
 import typer
 
 from hardwire.cli import bench, circuit, data, demo, domains, gap, gates, info, records, study, train
+from hardwire.cli.help import Group, plain_flags
+from hardwire.cli.stopping import stoppable
 from hardwire.errors import HardwireError, missing_package
 
 app = typer.Typer(
     name="hardwire",
+    cls=Group,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
@@ -31,6 +34,7 @@ app.add_typer(study.app, name="study")
 app.add_typer(domains.app, name="domains")
 app.add_typer(records.app, name="records")
 app.command()(info.info)
+plain_flags(app)
 
 
 def _version(wanted: bool) -> None:
@@ -47,7 +51,7 @@ def hardwire(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error; works anywhere.")] = False,
-):
+) -> None:
     """Train the circuit you ship: classifiers made of two-input logic gates.
 
     The gates are found by gradient descent; what is left at the end is a Boolean circuit. With the hard methods the
@@ -60,7 +64,8 @@ def main(arguments: list[str] | None = None) -> None:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     debug = "--debug" in arguments
     try:
-        app([argument for argument in arguments if argument != "--debug"], prog_name="hardwire")
+        with stoppable():
+            app([argument for argument in arguments if argument != "--debug"], prog_name="hardwire")
     except HardwireError as error:
         if debug:
             raise
