@@ -20,6 +20,7 @@ _HOME = {  # public name -> the module it lives in
     "fuse": "network",
     "GroupSum": "layers",
     "NumberSum": "layers",
+    "Binarize": "layers",
     "selection_mode": "layers",
     "LogicNetwork": "network",
     "measure_gap": "measure",
@@ -41,6 +42,8 @@ _HOME = {  # public name -> the module it lives in
     "SoftMoE": "systems",
     "VectorQuantizer": "systems",
     "Circuit": "circuit",
+    "LogicClassifier": "estimators",
+    "LogicRegressor": "estimators",
 }
 _ROOMS = (
     "bits",
@@ -49,6 +52,7 @@ _ROOMS = (
     "systems",
     "engine",
     "errors",
+    "estimators",
     "files",
     "measure",
     "gates",
