@@ -43,9 +43,10 @@ _DTYPES = {
 _Path = str | os.PathLike[str]
 
 
-def save(net: nn.Module, path: _Path, dataset: str | None = None) -> None:
-    """Writes a network to `path`, whole or not at all; `dataset` is what it was trained on, for `trained_on`.
+def save(net: nn.Module, path: _Path, dataset: str | None = None, settings: dict[str, Any] | None = None) -> None:
+    """Writes a network to `path`, whole or not at all.
 
+    dataset: what it was trained on, for `trained_on`. settings: how, as JSON values, for `settings_of`.
     An nn.Sequential of our layers is saved as the network that `hw.fuse` makes of it.
     """
     net = fuse(net)
@@ -57,6 +58,7 @@ def save(net: nn.Module, path: _Path, dataset: str | None = None) -> None:
         tensors[_THRESHOLDS] = torch.from_numpy(net.encoder.thresholds)
     config = config_of(net)
     fields = {"config": json.dumps(config)} | ({} if dataset is None else {"dataset": str(dataset)})
+    fields |= {} if settings is None else {"settings": json.dumps(settings)}
     tensorfile.write(path, KIND, LAYERED if "layers" in config else PLAIN, tensors, fields)
 
 
@@ -72,6 +74,16 @@ def load(path: _Path) -> LogicNetwork:
 def trained_on(path: _Path) -> str | None:
     """The dataset that was named when the model was saved."""
     return tensorfile.read(path, KIND, VERSION)[1].get("dataset")
+
+
+def settings_of(path: _Path) -> dict[str, Any] | None:
+    """The settings of its training that were given when the model was saved."""
+    text = tensorfile.read(path, KIND, VERSION)[1].get("settings")
+    try:
+        settings = None if text is None else json.loads(text)
+    except ValueError:
+        settings = None
+    return settings if isinstance(settings, dict) else None
 
 
 def config_of(net: LogicNetwork) -> dict[str, Any]:

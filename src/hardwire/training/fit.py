@@ -183,7 +183,7 @@ def _check_choosing(run: Run, stop_early: int | None, keep_best: bool) -> None:
         if wanted and run.history.split != VALIDATION:
             raise HardwireError(
                 f"{name} chooses by what is measured, and nothing is chosen on the {run.history.split} rows; give "
-                "validation rows: validation=True takes the last part of train, 0.2 the last fifth"
+                "validation rows: validation=True (--validation) takes the last part of train, 0.2 the last fifth"
             )
 
 
