@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from hardwire.errors import HardwireError, unknown_name
+from hardwire.errors import HardwireError, missing_package, unknown_name
 
 DECIDES = "deploy"  # what the best evaluation is best in, where nothing else is said
 VALIDATION = "validation"  # the only split on which something may be chosen
@@ -105,8 +105,8 @@ class History:
         """A DataFrame, one row for each evaluation; measures by layer are lists."""
         try:
             import pandas
-        except ImportError:
-            raise HardwireError("a DataFrame needs pandas: pip install 'hardwire[tables]'") from None
+        except ModuleNotFoundError as error:
+            raise missing_package(error, "a DataFrame") from None
         return pandas.DataFrame([vars(record) for record in self.records])
 
     def plot(self, *columns: str, ax: Any = None) -> Any:
