@@ -30,6 +30,7 @@ from hardwire.layers import (
 )
 from hardwire.selection import Method, first_argmax
 from hardwire.temperature import Temperature
+from hardwire.wiring import takes
 
 SEEDS_PER_NETWORK = 1009  # so many layers fit between two seeds before any two networks share a layer
 
@@ -101,7 +102,7 @@ class LogicNetwork(Fused):
                 neurons,
                 seed=self.seed * SEEDS_PER_NETWORK + number,
                 groups=self.classes if number == last else 1,
-                **options,
+                **(options | ({"layer": number} if takes(options.get("wiring", ""), "layer") else {})),
             )
             for number, (inputs, neurons) in enumerate(zip([self.inputs, *widths], widths, strict=False))
         ]

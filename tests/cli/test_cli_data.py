@@ -21,10 +21,12 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     put_gz(tmp_path / "system", CONTENTS)
     tiny = idx_entry(collection_of(CONTENTS, [Folder(tmp_path / "system", "dataset-tiny")]))
-    digits = catalog.ENTRIES["digits"]
-    monkeypatch.setattr(catalog, "ENTRIES", {"digits": digits, "tiny": tiny})
-    monkeypatch.setattr(hw.data, "ENTRIES", catalog.ENTRIES)
-    return tmp_path / "data" / "tiny"
+    before = dict(catalog.ENTRIES)
+    catalog.ENTRIES.clear()
+    catalog.ENTRIES.update(digits=before["digits"], tiny=tiny)
+    yield tmp_path / "data" / "tiny"
+    catalog.ENTRIES.clear()
+    catalog.ENTRIES.update(before)
 
 
 def row_of(name):

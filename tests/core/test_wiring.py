@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import hardwire as hw
 from hardwire.errors import HardwireError
-from hardwire.wiring import WIRINGS, candidate_wiring, random_wiring, register_wiring
+from hardwire.wiring import WIRINGS, candidate_wiring, random_wiring, register_wiring, structured_wiring
 
 
 @property_test
@@ -96,3 +96,42 @@ def test_a_wiring_from_outside_is_known_by_its_name():
             hw.LogicNetwork(8, 2, widths=[4], wiring="test-chain", stride=3)
     finally:
         del WIRINGS["test-chain"]
+
+
+@property_test
+@given(st.integers(2, 30), st.integers(1, 4), st.integers(1, 60), st.integers(0, 5), st.integers(0, 99))
+def test_structured_wiring_is_balanced_and_never_pairs_an_input_with_itself(values, levels, neurons, layer, seed):
+    inputs = values * levels
+    first, second = structured_wiring(inputs, neurons, seed, layer=layer, levels=levels)
+    counts = torch.bincount(first, minlength=inputs)
+    assert counts.max() - counts.min() <= 1
+    assert (first != second).all()
+    if layer == 0:
+        assert (first // levels != second // levels).all(), "never two thresholds of one value"
+    else:
+        counts = torch.bincount(second, minlength=inputs)
+        assert counts.max() - counts.min() <= 1
+
+
+def test_the_first_structured_layer_looks_at_near_pixels_where_the_data_has_a_shape():
+    first, second = structured_wiring(2 * 100 * 3, 500, seed=1, levels=3, shape=(2, 10, 10), radius=2)
+    (y, x), (v, u) = (torch.stack([(side // 3 % 100) // 10, side // 3 % 10]) for side in (first, second))
+    assert (y - v).abs().max() == (x - u).abs().max() == 2
+    assert ((y != v) | (x != u)).all()
+    assert (first // 300 != second // 300).any(), "channels mix"
+
+
+def test_strides_of_structured_layers_put_the_inputs_of_two_gates_together_only_once():
+    net = hw.LogicNetwork(64, 2, widths=[64, 64, 64], wiring="structured", seed=0)
+    strides = [(layer.wiring[1] - layer.wiring[0]).remainder(64).unique().tolist() for layer in net.layers[1:]]
+    assert strides == [[32], [16]]
+    assert len(net.layers[0].wiring.unique()) == 64
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [({"levels": 7}, "values of 7 levels"), ({"shape": (1, 3, 3)}, "does not hold"), ({"radius": 0}, "radius 0")],
+)
+def test_a_structure_that_does_not_fit_is_refused(options, rule):
+    with pytest.raises(HardwireError, match=rule):
+        structured_wiring(20, 10, seed=0, **options)

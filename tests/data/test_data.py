@@ -7,8 +7,10 @@ from data_files import ROWS, cifar_contents, collection_of, idx, idx_contents, i
 
 import hardwire as hw
 from hardwire.bits import Encoder
-from hardwire.data import Dataset, Split, catalog, store
+from hardwire.data import Dataset, Images, Split, catalog, store
 from hardwire.data.formats import parse_cifar, parse_idx
+from hardwire.data.sets.cifar10 import cifar_reader
+from hardwire.data.sets.mnist import MNIST
 
 
 @pytest.fixture
@@ -86,9 +88,7 @@ def test_cifar_batches_become_31_bits_a_channel_in_file_order(monkeypatch, folde
     contents = cifar_contents()
     put(folder / "tiny", contents)
     collection = collection_of(contents)
-    entry = catalog.Entry(
-        "tiny", {"train": 7, "test": 2}, (3, 32, 32), 255, 31, True, catalog.cifar_reader(collection), collection
-    )
+    entry = Images("tiny", {"train": 7, "test": 2}, (3, 32, 32), 255, 31, True, cifar_reader(collection), collection)
     register(monkeypatch, entry)
     data = hw.data.load("tiny")
     records = np.frombuffer(contents["batch_0.bin"] + contents["batch_1.bin"], np.uint8).reshape(7, 3073)
@@ -122,7 +122,7 @@ def test_names_lists_every_named_set_and_an_unknown_name_is_answered_with_them()
 
 
 def test_raw_refuses_a_split_that_does_not_exist_and_a_set_without_a_source():
-    with pytest.raises(hw.HardwireError, match="unknown split 'valid'; choose one of: train, test"):
+    with pytest.raises(hw.HardwireError, match="unknown split 'valid'; did you mean validation"):
         hw.data.load("digits").raw("valid")
     with pytest.raises(hw.HardwireError, match="made without a source of raw values"):
         Dataset("mine", small_split(), small_split(), classes=2).raw("test")
@@ -219,7 +219,7 @@ def test_the_catalogue_agrees_with_itself():
     assert catalog.ENTRIES["cifar10-binary"].inputs == 95_232
 
 
-@pytest.mark.skipif(len(store.present(catalog.MNIST)) < 4, reason="MNIST is not in the data folder")
+@pytest.mark.skipif(len(store.present(MNIST)) < 4, reason="MNIST is not in the data folder")
 def test_mnist_pixels_are_distributed_as_the_papers_table_says():
     """Table app_mnist_dist; its figures are those of all 70,000 images."""
     data, binary = hw.data.load("mnist"), hw.data.load("mnist-binary")

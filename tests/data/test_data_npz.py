@@ -102,8 +102,12 @@ def test_a_missing_file_a_folder_and_files_of_other_kinds_are_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "zip.npz", "w") as archive:
         for name in ("x_train", "y_train", "x_test", "y_test"):
             archive.writestr(name, "text")
-    for path in (tmp_path, tmp_path / "text.npz", tmp_path / "array.npy", tmp_path / "zip.npz"):
+    (tmp_path / "folder.npz").mkdir()
+    for path in (tmp_path / "folder.npz", tmp_path / "text.npz", tmp_path / "zip.npz"):
         with pytest.raises(hw.HardwireError, match=r"np\.savez"):
+            hw.data.load(path)
+    for path in (tmp_path, tmp_path / "array.npy"):
+        with pytest.raises(hw.HardwireError, match=r"unknown kind of file .*\.npz"):
             hw.data.load(path)
 
 

@@ -6,7 +6,8 @@ import struct
 
 import numpy as np
 
-from hardwire.data import catalog
+from hardwire.data import Images
+from hardwire.data.sets.mnist import idx_reader
 from hardwire.data.sources import DataFile
 from hardwire.data.store import Collection
 
@@ -55,5 +56,5 @@ def put_gz(folder, contents: dict[str, bytes]) -> None:
     put(folder, {f"{name}.gz": gzip.compress(body) for name, body in contents.items()})
 
 
-def idx_entry(collection: Collection, binary: bool = True, rows=ROWS) -> catalog.Entry:
-    return catalog.Entry("tiny", rows, (4, 5), 255, 1, binary, catalog.idx_reader(collection), collection)
+def idx_entry(collection: Collection, binary: bool = True, rows=ROWS) -> Images:
+    return Images("tiny", rows, (4, 5), 255, 1, binary, idx_reader(collection), collection)

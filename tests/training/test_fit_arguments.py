@@ -8,7 +8,6 @@ from torch.nn import functional as F
 from torch.optim import lr_scheduler
 
 import hardwire as hw
-from hardwire import layers
 from hardwire.systems.choice import auxiliary_loss
 from hardwire.training.order import BatchOrder
 
@@ -251,7 +250,6 @@ def test_the_gradient_of_accumulated_batches_is_that_of_one_large_batch():
         torch.testing.assert_close(a, b)
 
 
-@pytest.mark.skipif(not hasattr(layers, "one_step"), reason="the layers count every pass")
 @pytest.mark.parametrize("method", ["gumbel-st+cage", "soft-gumbel"])
 def test_accumulated_batches_count_as_one_step_and_resume(method, tmp_path):
     data, run = digits(), {**RUN, "accumulate": 3}

@@ -161,16 +161,46 @@ def test_one_pair_of_arrays_is_measured_on_itself_or_on_a_share_that_is_split_of
     [
         ("digits", "fit takes a dataset, a pair"),
         ((np.zeros((3, 64)),), "fit takes a dataset, a pair"),
-        ((np.zeros((3, 64)), np.zeros(2, int)), "3 rows of x but 2 of y"),
-        ((np.zeros((0, 64)), np.zeros(0, int)), "the dataset is empty"),
-        ((np.zeros((3, 64)), np.zeros(3)), "labels are whole numbers"),
-        ((np.zeros((3, 64)), np.zeros((3, 1), int)), "labels are whole numbers"),
+        ((np.zeros((3, 64)), np.zeros(2, int)), "x_train: 3 rows of x but 2 labels"),
+        ((np.zeros((0, 64)), np.zeros(0, int)), r"x_train of shape \[0, 64\] is empty"),
+        ((np.zeros((3, 64)), np.zeros(3)), "y_train must be one integer for each row"),
+        ((np.zeros((3, 64)), np.zeros((3, 1), int)), "y_train must be one integer for each row"),
         ((np.zeros((3, 64)), np.array([0, 1, 10])), "labels from 0 to 10 do not fit 10 classes"),
+        ((np.full((3, 64), 9), np.zeros(3, int)), "x_train is int64 up to 9; .*thresholds"),
+        (((np.zeros((3, 64)), np.zeros(3, int)), (np.zeros((3, 8)), np.zeros(3, int))), "not the same"),
+        ((np.zeros((3, 8)), np.zeros(3, int)), "8 features but the network reads 64"),
     ],
 )
 def test_data_of_another_form_is_refused(data, message):
     with pytest.raises(hw.HardwireError, match=message):
         hw.fit(small_net(inputs=64), data, **RUN)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        (np.zeros((3, 64)), np.zeros(2, int), "3 rows of x but 2 of y"),
+        (np.zeros((0, 64)), np.zeros(0, int), "the dataset is empty"),
+        (np.zeros((3, 64)), np.zeros(3), "labels are whole numbers"),
+        (np.zeros((3, 64)), np.zeros((3, 1), int), "labels are whole numbers"),
+    ],
+)
+def test_so_it_is_for_modules_of_other_kinds(x, y, message):
+    with pytest.raises(hw.HardwireError, match=message):
+        hw.fit(nn.Sequential(hw.LogicLayer(64, 20, seed=0), hw.GroupSum(10)), (x, y), **RUN)
+
+
+def test_arrays_for_a_network_of_gates_are_read_as_files_are():
+    data = hw.data.load("digits")
+    bits, y = data.train.x.unpack(torch.uint8).numpy().reshape(-1, 64, 5), data.train.y.numpy()
+    packed, plain = small_net(), small_net()
+    expected = hw.fit(packed, (data.train.x, data.train.y), **RUN)
+    assert hw.fit(plain, (bits, y), **RUN) == expected and same_state(plain, packed)
+    assert plain.encoder.thresholds.tolist() == [[0.5]] * 320
+    images = (data.raw("train") * 15).astype(np.uint8)
+    net = small_net(inputs=64)
+    hw.fit(net, (images, y), **RUN)
+    assert net.encoder.thresholds.tolist() == [[127.5]] * 64
 
 
 def test_a_dataloader_gives_the_batches_and_wants_rows_to_measure_on():

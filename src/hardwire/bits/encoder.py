@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hardwire.bits.words import _native, pack, word_count
+from hardwire.bits import words as packing
 from hardwire.errors import HardwireError, unknown_name, whole_number
 
 
@@ -23,7 +23,7 @@ class Encoder:
 
     thresholds: np.ndarray
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         thresholds = np.ascontiguousarray(self.thresholds, np.float32)
         if thresholds.ndim != 2 or 0 in thresholds.shape:
             raise HardwireError(f"thresholds are [raw_features, levels], not {list(thresholds.shape)}")
@@ -57,11 +57,11 @@ class Encoder:
 
     @property
     def raw_features(self) -> int:
-        return self.thresholds.shape[0]
+        return len(self.thresholds)
 
     @property
     def levels(self) -> int:
-        return self.thresholds.shape[1]
+        return int(self.thresholds.shape[1])
 
     @property
     def features(self) -> int:
@@ -79,11 +79,12 @@ class Encoder:
             raw = raw.astype(np.float32, copy=False)
             if not np.isfinite(raw).all():
                 raise HardwireError("raw values must be finite numbers; NaN or infinity found")
-        if _native is None:
+        native = getattr(packing, "_native")  # noqa: B009 (None where it was not built)
+        if native is None:
             bits = raw.astype(np.float32)[:, :, None] > self.thresholds
-            return pack(bits.reshape(len(raw), self.features))
-        words = np.empty((len(raw), word_count(self.features)), np.uint64)
-        encode = _native.encode_bytes if raw.dtype == np.uint8 else _native.encode_floats
+            return packing.pack(bits.reshape(len(raw), self.features))
+        words = np.empty((len(raw), packing.word_count(self.features)), np.uint64)
+        encode = native.encode_bytes if raw.dtype == np.uint8 else native.encode_floats
         encode(np.ascontiguousarray(raw), self.thresholds, words)
         return words
 

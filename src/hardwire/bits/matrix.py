@@ -4,8 +4,12 @@ One bit per feature instead of four bytes: CIFAR-10-Binary, 95,232 bits an image
 are int64 because torch has no arithmetic on uint64; read them as 64 bits without a sign.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import torch
+from torch.utils.data._utils.collate import default_collate_fn_map  # where torch's docs say to add types of one's own
 
 from hardwire.bits import words as packing
 from hardwire.errors import HardwireError
@@ -29,7 +33,7 @@ class Bits:
         self.features = features
 
     @classmethod
-    def pack(cls, x) -> "Bits":
+    def pack(cls, x: Any) -> "Bits":
         """From a tensor or array [rows, features] of 0 and 1 (or False and True), of any dtype."""
         x = torch.as_tensor(x)
         if x.ndim != 2:
@@ -68,13 +72,13 @@ class Bits:
     def nbytes(self) -> int:
         return self.words.nbytes
 
-    def to(self, device) -> "Bits":
+    def to(self, device: torch.device | str | int) -> "Bits":
         return Bits(self.words.to(device), self.features)
 
     def __len__(self) -> int:
         return self.words.shape[0]
 
-    def __getitem__(self, rows) -> "Bits":
+    def __getitem__(self, rows: Any) -> "Bits":
         """The chosen rows: an int, a slice, a list, or a tensor of indices or booleans. Always two-dimensional."""
         if isinstance(rows, tuple):
             raise HardwireError("Bits are indexed by rows only; unpack() them to reach single features")
@@ -83,6 +87,14 @@ class Bits:
 
     def __repr__(self) -> str:
         return f"Bits(rows={len(self)}, features={self.features}, device={self.device})"
+
+
+def _collate(batch: Sequence[Bits], *, collate_fn_map: object = None) -> Bits:
+    """The samples of a DataLoader as one matrix."""
+    return Bits(torch.cat([bits.words for bits in batch]), batch[0].features)
+
+
+default_collate_fn_map[Bits] = _collate
 
 
 def _unpack_by_shifts(words: torch.Tensor, features: int) -> torch.Tensor:

@@ -23,8 +23,9 @@ def list_datasets():
     table.add_column("size", justify="right", no_wrap=True)
     descriptions = Table(box=None, show_header=False)
     for name, entry in ENTRIES.items():
-        numbers = (entry.inputs, entry.classes, entry.rows["train"], entry.rows["test"])
-        table.add_row(name, *(f"{number:,}" for number in numbers), *_files(entry.collection))
+        numbers = (entry.inputs, entry.classes, entry.rows.get("train"), entry.rows.get("test"))
+        shown = ("?" if number is None else f"{number:,}" for number in numbers)
+        table.add_row(name, *shown, *_files(entry.collection))
         descriptions.add_row(name, entry.description)
     console = Console(highlight=False)
     console.print(table, "", descriptions, sep="\n")

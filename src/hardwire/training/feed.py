@@ -13,12 +13,11 @@ import torch
 from torch.utils.data import DataLoader
 
 from hardwire.bits import Bits, Encoder
-from hardwire.data.dataset import Rows
+from hardwire.data.arrays import Reading
+from hardwire.data.dataset import SHARE, Dataset, Rows
 from hardwire.errors import HardwireError
 from hardwire.training.history import VALIDATION
 from hardwire.training.order import BatchOrder
-
-SHARE = 1 / 6  # of the training rows that validation takes where no number is given: 10,000 of MNIST's 60,000
 
 
 @dataclass
@@ -34,48 +33,57 @@ class Feed:
     encoder: Encoder | None = None
 
 
-def feed(data: Any, validation: Any, batch_size: int, seed: int) -> Feed:
-    """The batches and measured rows of `data`, as `fit` documents them."""
+def feed(data: Any, validation: Any, batch_size: int, seed: int, gates: bool) -> Feed:
+    """The batches and measured rows of `data`, as `fit` documents them. gates: arrays are read as files of them are."""
     if isinstance(data, DataLoader):
         return _from_loader(data, validation)
-    train, test = _train_and_test(data)
-    train, rows, split = _measured(train, test, validation)
-    _check_any(train, rows)
+    splits, encoder = _splits(data, validation, gates)
+    train, rows, split = _measured(splits, validation)
     order = BatchOrder(len(train), batch_size, seed)
     epoch = len(train) / batch_size
-    return Feed(lambda number: train.batch(order.indices(number)), train, rows, split, epoch, _encoder(data))
+    return Feed(lambda number: train.batch(order.indices(number)), train, rows, split, epoch, encoder)
 
 
-def _train_and_test(data: Any) -> tuple[Rows, Rows | None]:
+def _splits(data: Any, validation: Any, gates: bool) -> tuple[dict[str, Rows], Encoder | None]:
+    """The rows that are there: "train", "test" and "validation" if they were given."""
     if hasattr(data, "train") and hasattr(data, "test"):
-        return _rows(data.train), _rows(data.test)
+        data = data.with_validation() if validation is True and isinstance(data, Dataset) else data
+        given = {"train": data.train, "test": data.test, "validation": getattr(data, "held_out", None)}
+    else:
+        given = _arrays(data)
+    if not (validation is None or isinstance(validation, bool | float)):
+        given["validation"] = validation
+        if _x(validation) is _x(given.get("test")):
+            raise HardwireError("the test set is not for validation; use validation=True for a part of train")
+    given = {name: part for name, part in given.items() if part is not None}
+    encoder = getattr(data, "encoder", None)
+    if gates and not any(isinstance(_x(part), Bits) or isinstance(part, Rows) for part in given.values()):
+        reading = Reading({name: x for name, (x, _) in given.items()})
+        return {name: reading.split(name, y) for name, (_, y) in given.items()}, reading.encoder
+    return {name: _rows(part) for name, part in given.items()}, encoder
+
+
+def _arrays(data: Any) -> dict[str, Any]:
     if isinstance(data, Rows):
-        return data, None
+        return {"train": data}
     if not isinstance(data, tuple | list) or len(data) != 2:
         raise HardwireError(
             f"fit takes a dataset, a pair (X, y), two such pairs, or a DataLoader, not {type(data).__name__}"
         )
     if all(isinstance(part, tuple | Rows) for part in data):
-        return _rows(data[0]), _rows(data[1])
-    return _rows(data), None
+        return {"train": data[0], "test": data[1]}
+    return {"train": data}
 
 
-def _measured(train: Rows, test: Rows | None, validation: Any) -> tuple[Rows, Rows, str]:
+def _measured(splits: dict[str, Rows], validation: Any) -> tuple[Rows, Rows, str]:
     """The rows to train on, the rows to measure, and the name of these."""
+    train = splits["train"]
     if validation is None or validation is False:
-        return (train, train, "train") if test is None else (train, test, "test")
-    if validation is True:
-        validation = SHARE
-    if not isinstance(validation, float):
-        rows = _rows(validation)
-        if test is not None and rows.x is test.x:
-            raise HardwireError("the test set is not for validation; use validation=True for a part of train")
-        return train, rows, VALIDATION
-    if not 0 < validation < 1:
-        raise HardwireError(f"validation={validation} is not a share of the training rows; use one such as 0.2")
-    start = len(train) - max(1, int(len(train) * validation))
-    first, last = (Rows(*train.batch(part)) for part in (slice(start), slice(start, None)))
-    return first, last, VALIDATION
+        name = "test" if "test" in splits else "train"
+        return train, splits[name], name
+    if VALIDATION in splits and not isinstance(validation, float):
+        return train, splits[VALIDATION], VALIDATION
+    return *train.hold_out(SHARE if validation is True else validation), VALIDATION
 
 
 def _from_loader(loader: "DataLoader[Any]", validation: Any) -> Feed:
@@ -95,27 +103,21 @@ def _endless(loader: "DataLoader[Any]") -> Iterator[tuple[Any, Any]]:
             raise HardwireError("the DataLoader gives no batch")
 
 
-def _rows(pair: Any) -> Rows:
-    if isinstance(pair, Rows):
-        return pair
-    x, y = pair if isinstance(pair, tuple | list) and len(pair) == 2 else (pair.x, pair.y)
-    return Rows(x if isinstance(x, Bits) else _tensor(x), _tensor(y))
+def _x(part: Any) -> Any:
+    """The x of rows or of a pair, or an object that is like no other."""
+    return part.x if hasattr(part, "x") else part[0] if isinstance(part, tuple | list) else object()
+
+
+def _rows(part: Any) -> Rows:
+    x, y = part if isinstance(part, tuple | list) and len(part) == 2 else (part.x, part.y)
+    rows = part if isinstance(part, Rows) else Rows(x if isinstance(x, Bits) else _tensor(x), _tensor(y))
+    if len(rows.x) != len(rows.y):
+        raise HardwireError(f"{len(rows.x)} rows of x but {len(rows.y)} of y; each row needs one target")
+    if len(rows) == 0:
+        raise HardwireError("the dataset is empty; training and evaluation need at least one row each")
+    return rows
 
 
 def _tensor(values: Any) -> torch.Tensor:
     tensor = values if isinstance(values, torch.Tensor) else torch.as_tensor(np.asarray(values))
-    if tensor.dtype == torch.float64:
-        return tensor.float()  # numpy's default; networks are float32
-    return tensor
-
-
-def _check_any(*splits: Rows) -> None:
-    for rows in splits:
-        if len(rows.x) != len(rows.y):
-            raise HardwireError(f"{len(rows.x)} rows of x but {len(rows.y)} of y; each row needs one target")
-        if len(rows) == 0:
-            raise HardwireError("the dataset is empty; training and evaluation need at least one row each")
-
-
-def _encoder(data: Any) -> Encoder | None:
-    return getattr(data, "encoder", None)
+    return tensor.float() if tensor.dtype == torch.float64 else tensor  # numpy's default; networks are float32

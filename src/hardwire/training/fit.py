@@ -82,7 +82,7 @@ def fit(
         checkpoint_every=checkpoint_every, stop_early=stop_early,
     )  # fmt: skip
     whole_number("seed", seed, least=0)
-    fed = feed(data, validation, batch_size, seed)
+    fed = feed(data, validation, batch_size, seed, gates=isinstance(net, LogicNetwork) and loss is None)
     iterations, evaluate_every = _length(iterations, epochs, fed.epoch / accumulate, evaluate_every)
     if measures is None:
         _check_chooses(net)

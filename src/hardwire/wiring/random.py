@@ -1,22 +1,19 @@
-"""Which inputs feed which gate: by name in `WIRINGS`, each a function that gives wires, or candidates to choose from.
+"""Random wiring, in which every input is used equally often (to within one), and random candidates to choose from.
 
-"random" is the paper's: random, but every input is used equally often (to within one). "learned" offers each input of
-each neuron K candidates, every input equally often. `register_wiring` adds one. Neuron order within a layer is free,
-so neurons are sorted by their first input: half of an engine's random reads become streams. Surprising: the last layer
-is sorted only inside each class group, or a class would see a slice of the image.
+Neuron order within a layer is free, so neurons are sorted by their first input: half of an engine's random reads become
+streams. Surprising: the last layer is sorted only inside each class group, or a class would see a slice of the image.
 """
 
-import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TypeAlias
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from hardwire.errors import HardwireError, unknown_name, whole_number
+from hardwire.errors import HardwireError, whole_number
 
-_Ints: TypeAlias = NDArray[np.int64]
+Ints: TypeAlias = NDArray[np.int64]
 
 _MOST = 2**31 - 1  # wires are int32
 
@@ -26,12 +23,12 @@ def random_wiring(inputs: int, neurons: int, seed: int, groups: int = 1) -> torc
 
     groups: the neurons are sorted by first input within this many equal, contiguous groups.
     """
-    _check_sizes(inputs, neurons, groups)
+    check_sizes(inputs, neurons, groups)
     rng = np.random.default_rng(seed)
-    slots = _slots(inputs, 2 * neurons, rng)
-    first, second = slots[:neurons], slots[neurons:].copy()
+    drawn = slots(inputs, 2 * neurons, rng)
+    first, second = drawn[:neurons], drawn[neurons:].copy()
     if inputs > 1:
-        _separate(first, second, rng)
+        separate(first, second, rng)
     order = np.lexsort((second, first, np.arange(neurons) // (neurons // groups)))
     return torch.from_numpy(np.stack([first[order], second[order]]).astype(np.int32))
 
@@ -41,7 +38,7 @@ def candidate_wiring(inputs: int, neurons: int, seed: int, groups: int = 1, cand
 
     Every input is offered equally often (to within one). With as many candidates as inputs, each chooses among all.
     """
-    _check_sizes(inputs, neurons, groups)
+    check_sizes(inputs, neurons, groups)
     candidates = whole_number("candidates", candidates)
     if not 2 <= candidates <= inputs:
         raise HardwireError(
@@ -52,31 +49,7 @@ def candidate_wiring(inputs: int, neurons: int, seed: int, groups: int = 1, cand
     return torch.from_numpy(offered.astype(np.int32))
 
 
-Wiring: TypeAlias = Callable[..., torch.Tensor]
-"""(inputs, neurons, seed, groups, and options by name) -> int32 [2, neurons], or [2, neurons, K] to choose from."""
-
-WIRINGS: dict[str, Wiring] = {"random": random_wiring, "learned": candidate_wiring}
-
-
-def register_wiring(name: str, wiring: Wiring) -> None:
-    """From now on layers take `wiring=name`; models that use it load where it is registered."""
-    WIRINGS[name] = wiring
-
-
-def make_wiring(
-    name: str, inputs: int, neurons: int, seed: int, groups: int, options: dict[str, object]
-) -> torch.Tensor:
-    """The wires of a layer by the name of the wiring and what it takes besides, such as candidates."""
-    if not isinstance(name, str) or name not in WIRINGS:
-        raise unknown_name("wiring", name, WIRINGS)
-    known = inspect.signature(WIRINGS[name]).parameters
-    for option in options:
-        if option not in known:
-            raise HardwireError(f"wiring {name!r} takes no {option}; leave it out or use another wiring")
-    return WIRINGS[name](inputs, neurons, seed, groups, **options)
-
-
-def _check_sizes(inputs: int, neurons: int, groups: int) -> None:
+def check_sizes(inputs: int, neurons: int, groups: int) -> None:
     if inputs < 1 or neurons < 1:
         raise HardwireError(f"a layer needs at least 1 input and 1 neuron, not {inputs} and {neurons}")
     if groups < 1 or neurons % groups:
@@ -85,12 +58,12 @@ def _check_sizes(inputs: int, neurons: int, groups: int) -> None:
         raise HardwireError(f"a layer has at most {_MOST} inputs and neurons, not {inputs} and {neurons}")
 
 
-def _distinct_runs(inputs: int, runs: int, length: int, rng: np.random.Generator) -> _Ints:
+def _distinct_runs(inputs: int, runs: int, length: int, rng: np.random.Generator) -> Ints:
     """[runs, length] of inputs, all used equally often (to within one) and no run with one twice.
 
     One permutation after another, cut into runs; where a run crosses the border, what it holds already is moved back.
     """
-    stream: list[_Ints] = []
+    stream: list[Ints] = []
     missing, filled = runs * length, 0
     while missing > 0:
         order = rng.permutation(inputs)
@@ -109,7 +82,7 @@ def _distinct_runs(inputs: int, runs: int, length: int, rng: np.random.Generator
     return np.concatenate(stream)[: runs * length].reshape(runs, length)
 
 
-def _slots(inputs: int, count: int, rng: np.random.Generator) -> _Ints:
+def slots(inputs: int, count: int, rng: np.random.Generator) -> Ints:
     """`count` inputs in random order, each as often as the others (to within one)."""
     if count < inputs:
         return rng.choice(inputs, count, replace=False)  # takes memory for `count`, however many inputs there are
@@ -117,7 +90,7 @@ def _slots(inputs: int, count: int, rng: np.random.Generator) -> _Ints:
     return np.concatenate([rng.permutation(inputs) for _ in range(rounds)])[:count]
 
 
-def _separate(first: _Ints, second: _Ints, rng: np.random.Generator) -> None:
+def separate(first: Ints, second: Ints, rng: np.random.Generator) -> None:
     """Swaps entries of `second` until no neuron reads one input twice; how often each is used stays the same."""
     clashes = np.flatnonzero(first == second)
     clashes = clashes[np.argsort(first[clashes], kind="stable")]

@@ -1,0 +1,132 @@
+"""A user's own arrays as network inputs: their values decide how they are read (the table is in docs/data.md).
+
+Surprising: all splits decide together, so a test split that happens to hold only 0 and 1 does not turn into bits when
+the training split is continuous.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from hardwire.bits import Bits, Encoder
+from hardwire.data.dataset import Dataset, Split
+from hardwire.errors import HardwireError
+
+
+def from_arrays(
+    train: tuple[Any, Any],
+    test: tuple[Any, Any],
+    validation: tuple[Any, Any] | None = None,
+    thresholds: Any = None,
+    name: str = "arrays",
+) -> Dataset:
+    """The dataset of pairs (x, y), numpy arrays or what becomes one; read as an .npz file of the same arrays is.
+
+    thresholds: [features, levels], in the units of x: bit r * levels + l of a row is x[r] > thresholds[r, l].
+    """
+    pairs = {"train": train, "test": test} | ({} if validation is None else {"validation": validation})
+    reading = Reading({split: x for split, (x, _) in pairs.items()}, thresholds)
+    splits = {split: reading.split(split, y) for split, (_, y) in pairs.items()}
+    return Dataset(
+        name=name,
+        train=splits["train"],
+        test=splits["test"],
+        held_out=splits.get("validation"),
+        classes=1 + max(int(split.y.max()) for split in splits.values()),
+        encoder=reading.encoder,
+        image_shape=reading.image_shape,
+        read_raw=reading.raw,
+    )
+
+
+class Reading:
+    """How the x of some splits are read, together.
+
+    raws: split name -> numbers [rows, ...]. encoder: its thresholds are in their units. image_shape: of a row that has
+    more than one axis.
+    """
+
+    def __init__(self, raws: Mapping[str, Any], thresholds: Any = None):
+        self.raws = {split: flat_rows(x, f"x_{split}") for split, x in raws.items()}
+        shapes = {split: np.shape(x)[1:] for split, x in raws.items()}
+        (first, shape), *others = shapes.items()
+        for split, other in others:
+            if other != shape:
+                raise HardwireError(f"rows of x_{first} are {shape} and of x_{split} {other}, not the same")
+        self.image_shape = shape if len(shape) > 1 else None
+        self.encoder, self._maximum = self._choose(None if thresholds is None else np.asarray(thresholds))
+
+    def raw(self, split: str) -> np.ndarray:
+        return self.raws[split]
+
+    def split(self, split: str, y: Any) -> Split:
+        """The rows with these labels."""
+        labels = _labels(y, f"y_{split}")
+        try:
+            return Split(self._inputs(self.raws[split]), labels)
+        except HardwireError as error:
+            raise HardwireError(f"x_{split}: {error}") from error
+
+    def _inputs(self, raw: np.ndarray) -> Bits | torch.Tensor:
+        """What the network reads: bits, or floats in [0, 1]."""
+        if self._maximum is None:
+            raw = raw.view(np.uint8) if raw.dtype == np.bool_ else raw  # no detour over floats
+            return Bits.from_numpy(self.encoder.encode(raw), self.encoder.features)
+        return torch.from_numpy(raw.astype(np.float32) / np.float32(self._maximum))
+
+    def _choose(self, thresholds: np.ndarray | None) -> tuple[Encoder, float | None]:
+        """The encoder, and the value that stands for 1 where x is continuous (None: x becomes bits)."""
+        all_x = list(self.raws.values())
+        features = all_x[0].shape[1]
+        if thresholds is not None:
+            return _own_encoder(thresholds, features), None
+        if all(_only_0_and_1(x) for x in all_x):
+            return Encoder.uniform(features, 1, 1), None
+        if all(x.dtype.kind == "f" for x in all_x):
+            return Encoder.uniform(features, 1, 1), 1
+        if all(x.dtype == np.uint8 for x in all_x) and all_x[0].max() > 127:
+            return Encoder.uniform(features, 1, 255), 255
+        found = ", ".join(f"x_{split} is {x.dtype} up to {x.max()}" for split, x in self.raws.items())
+        raise HardwireError(
+            f"{found}; give all as 0 and 1, as floats in [0, 1], as uint8 images up to 255, or add an array "
+            "`thresholds` [features, levels]"
+        )
+
+
+def flat_rows(x: Any, name: str) -> np.ndarray:
+    """Numbers [rows, features] of an array of two axes or more, not empty."""
+    x = np.ascontiguousarray(x)
+    if x.ndim < 2 or x.dtype.kind not in "buif":
+        raise HardwireError(
+            f"{name} must be numbers [rows, features] or [rows, height, width], not {x.dtype} {list(x.shape)}"
+        )
+    if x.size == 0:
+        raise HardwireError(f"{name} of shape {list(x.shape)} is empty; give at least one row and one feature")
+    rows: np.ndarray = x.reshape(len(x), -1)
+    return rows
+
+
+def _labels(y: Any, name: str) -> torch.Tensor:
+    """int64 [rows] of an array of whole numbers."""
+    y = np.asarray(y)
+    if y.ndim != 1 or y.dtype.kind not in "bui" or y.size == 0:
+        raise HardwireError(f"{name} must be one integer for each row, counted from 0, not {y.dtype} {list(y.shape)}")
+    low, high = int(y.min()), int(y.max())
+    if low < 0 or high > np.iinfo(np.int32).max:
+        raise HardwireError(f"label {low if low < 0 else high} of {name} is out of range; labels count from 0")
+    return torch.from_numpy(y.astype(np.int64))
+
+
+def _own_encoder(thresholds: np.ndarray, features: int) -> Encoder:
+    if thresholds.dtype.kind not in "buif" or thresholds.ndim != 2 or thresholds.shape[0] != features:
+        raise HardwireError(
+            f"thresholds must be numbers [{features}, levels], one row for each feature of x, "
+            f"not {thresholds.dtype} {list(thresholds.shape)}"
+        )
+    return Encoder(thresholds)
+
+
+def _only_0_and_1(x: np.ndarray) -> bool:
+    return x.dtype == np.bool_ or bool(((x == 0) | (x == 1)).all())
