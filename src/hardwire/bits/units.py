@@ -24,7 +24,7 @@ RANGES = {  # the values of the kinds that are whole numbers
 
 
 def check_kind(kind: str, maximum: float | None) -> None:
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise unknown_name("kind of raw values", kind, KINDS)
     if maximum is not None and not (isinstance(maximum, int | float) and math.isfinite(maximum) and maximum > 0):
         raise HardwireError(f"maximum {maximum!r} is no finite number above 0; leave it out where there is none")
@@ -44,33 +44,26 @@ def kind_of(x: npt.NDArray[Any]) -> str:
     return "int32" if x.size and low <= x.min() and x.max() <= high else "floats"
 
 
-def matched(
-    raw: npt.NDArray[Any], thresholds: npt.NDArray[np.float32], kind: str, maximum: float | None
-) -> npt.NDArray[np.float32]:
-    """The thresholds in the units of `raw`, where it holds what an encoder of this kind reads; maximum: the raw value
-    that stands for 1 in the unit interval, or None where there is no such value."""
+def units_of(raw: npt.NDArray[Any], kind: str, maximum: float | None) -> tuple[float, float]:
+    """(m, d): a raw value here is m / d of what it is in the units of an encoder of this kind; an error where the array
+    holds what such an encoder does not read. maximum: the raw value that is 1 in the unit interval, if there is one."""
     if kind == "bits" and not ((raw == 0) | (raw == 1)).all():
         raise HardwireError("this encoder reads 0 and 1 and nothing else")
     if maximum is None or (raw.dtype == np.uint8 and maximum == 255):
-        return thresholds
-    if maximum == 1:
-        if raw.dtype == np.uint8 and (raw > 1).any():
-            return thresholds * np.float32(255)  # an image in bytes
-        _check_range(raw, 1, "divide bytes by 255, or give them as uint8")
-        return thresholds
-    _check_range(raw, maximum, "bring them to these units first")
-    if raw.dtype.kind == "f" and not (raw > 1).any():
+        return 1, 1
+    if maximum == 1 and raw.dtype == np.uint8 and (raw > 1).any():
+        return 255, 1  # an image in bytes
+    wrong = (raw < 0) | (raw > maximum)  # NaN is allowed: it is below every threshold
+    if wrong.any():
+        raise HardwireError(
+            f"a raw value is {raw[wrong][0]:g}, but this encoder reads 0 to {maximum:g}; bring it to these units first"
+        )
+    if kind in RANGES and maximum > 1 and raw.dtype.kind == "f" and not (raw > 1).any():
         if (raw != np.floor(raw)).any(where=~np.isnan(raw)):
-            return thresholds / np.float32(maximum)
+            return 1, maximum
         if (raw == 1).any():
             raise HardwireError(
-                f"floats of only 0 and 1 could be black and white or nearly black, as this encoder reads 0 to {maximum:g} "
-                f"or the unit interval; give whole numbers of 0 to {maximum:g} as integers, or bits without raw=True"
+                f"floats of 0 and 1 alone are ambiguous: this encoder reads 0 to {maximum:g}, or the unit interval; "
+                "give integers in these units, or bits without raw=True"
             )
-    return thresholds
-
-
-def _check_range(raw: npt.NDArray[Any], maximum: float, way_out: str) -> None:
-    wrong = (raw < 0) | (raw > maximum)  # NaN is below every threshold, and allowed
-    if wrong.any():
-        raise HardwireError(f"a raw value is {raw[wrong][0]:g}, but this encoder reads 0 to {maximum:g}; {way_out}")
+    return 1, 1

@@ -84,17 +84,16 @@ def _changed(point: FixedPoint, thresholds: Reals, below: Reals, above: Reals) -
 
 
 def _affine(kind: str, thresholds: Reals, above: Reals) -> list[tuple[float, float]]:
-    """Scales and offsets that put the lowest and the highest threshold halfway between two whole numbers."""
+    """Scales and offsets that put the lowest and the highest threshold halfway between two whole numbers, or a little
+    below, so that no rounding puts the threshold itself above it."""
     low, high = RANGES[kind]
-    middle = (thresholds + np.minimum(above, thresholds + 1)) / 2  # anywhere before the next value
-    first, last = float(middle.min()), float(middle.max())
+    first, last = float(thresholds.min()), float(thresholds.max())
     finest = high - low - 1
-    if first == last:
-        steps = [max(abs(first), 1.0) / high]
-    else:
-        steps = [(last - first) / count for count in range(finest, max(0, finest - TRIES), -1)]
+    counts = range(finest, max(0, finest - TRIES), -1) if first < last else [0]
     tries = []
-    for step in steps:
-        start = low + (finest - round((last - first) / step)) // 2  # the q below the lowest threshold
-        tries.append((step, first - step * (start + 0.5)))
+    for count in counts:
+        step = (last - first) / count if count else max(abs(first), 1.0) / high
+        below = low + (finest - count) // 2  # the q of the lowest threshold
+        margin = min(float((above - thresholds).min()) / 2, step / 4)
+        tries.append((step, first + margin - step * (below + 0.5)))
     return tries

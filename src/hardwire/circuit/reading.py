@@ -2,8 +2,8 @@
 
 By default it reads what the encoder was made for. Any other type is checked to hold every threshold: a value that can
 occur stays on its side, or the export is refused with the column that is too fine. Surprising: all types are compared
-as whole numbers, floats too, because the bit patterns of IEEE numbers sort like the numbers once the sign is dealt with;
-NaN is below every threshold, here and in every export.
+as whole numbers, floats too, because the bit patterns of IEEE numbers sort like the numbers once the sign is dealt
+with; NaN is below every threshold, here and in every export.
 """
 
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hardwire.bits import Encoder, unpack
-from hardwire.bits.units import RANGES
+from hardwire.bits.units import RANGES, units_of
 from hardwire.circuit import fixed_point
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.fixed_point import FixedPoint
 from hardwire.errors import HardwireError, unknown_name
 
-DTYPES = {  # of one value, by kind
+DTYPES: dict[str, np.dtype[Any]] = {  # of one value, by kind
     "bits": np.dtype(np.uint8),
     "bytes": np.dtype(np.uint8),
     "int8": np.dtype(np.int8),
@@ -68,18 +68,22 @@ class Reading:
             return self.point.keys(self.thresholds)
         return self.order(self.thresholds.astype(np.float32))
 
-    def quantize(self, values: npt.ArrayLike) -> npt.NDArray[Any]:
-        """Real values [..., raw_features] as the export reads them."""
-        if self.point is not None:
-            return self.point.quantize(values).astype(DTYPES[self.kind])
+    def quantize(self, values: npt.ArrayLike, units: tuple[float, float] = (1, 1)) -> npt.NDArray[Any]:
+        """Real values [n, raw_features] as the export reads them; units: of the values, as `units_of` gives them."""
+        real = np.asarray(values)
         with np.errstate(over="ignore"):
-            return np.asarray(values).astype(DTYPES[self.kind])
+            real = real.astype(np.float64 if real.dtype.kind in "iu" else np.float32).astype(np.float64)
+            real = real * units[1] / units[0]
+            if self.point is not None:
+                return self.point.quantize(real).astype(DTYPES[self.kind])
+            return real.astype(DTYPES[self.kind])
 
     def order(self, rows: npt.NDArray[Any]) -> Keys:
         """Values as whole numbers that sort as they do; both zeros are one, NaN is below everything."""
         if self.kind != "floats":
             return rows.astype(np.int64)
-        pattern = (rows + np.float32(0)).astype("<f4").view("<u4").astype(np.int64)
+        positive = np.where(rows == 0, np.float32(0), rows)  # as -0.0 sorts before 0.0, and must not
+        pattern = positive.astype("<f4").view("<u4").astype(np.int64)
         keys = np.where(pattern >> 31 == 1, 0xFFFFFFFF - pattern, pattern + 0x80000000)
         return np.where(np.isnan(rows), -1, keys)
 
@@ -96,7 +100,8 @@ class Reading:
             if circuit.encoder is None:
                 return np.ascontiguousarray(images, np.uint8)
             return unpack(circuit.encoder.encode(np.asarray(images)), circuit.inputs)
-        return np.ascontiguousarray(self.quantize(images))
+        encoder, raw = _encoder(circuit, self.kind), np.asarray(images)
+        return np.ascontiguousarray(self.quantize(raw, units_of(raw, encoder.kind, encoder.maximum)))
 
     def to_bits(self, rows: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
         """Rows as the bits that enter logic, uint8 [n, width], lowest bit of a value first."""
@@ -129,10 +134,14 @@ def described(circuit: Circuit, description: dict[str, Any]) -> Reading:
         kind = description["reads"]
         if kind == "bits":
             return Reading(kind, circuit.inputs)
-        thresholds = _encoder(circuit, kind).thresholds.astype(np.float64)
+        if circuit.encoder is None:
+            raise HardwireError(f"it reads {kind!r:.20}, but this model has no encoder: it is of another model")
+        thresholds = circuit.encoder.thresholds.astype(np.float64)
         point = FixedPoint(kind, description["scale"], description["offset"]) if "scale" in description else None
         if kind not in DTYPES or (point is None) != (kind == "floats") or _columns(point) - {1, len(thresholds)}:
             raise KeyError
+    except HardwireError:
+        raise
     except (KeyError, TypeError, ValueError, OverflowError):
         raise HardwireError(f"it does not say what it reads: {str(description)[:80]}") from None
     return Reading(kind, circuit.inputs, thresholds, point)
@@ -201,9 +210,7 @@ def _neighbours(
         )
     else:
         below, above = thresholds, np.nextafter(thresholds.astype(np.float32), np.float32(np.inf)).astype(np.float64)
-    # another threshold counts as a value, so that no two become one
-    later = np.where(thresholds[:, None, :] > thresholds[:, :, None], thresholds[:, None, :], np.inf)
-    return below, np.minimum(above, later.min(axis=2))
+    return below, above
 
 
 def _neighbours_among(
