@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
-NATIVE := CMakeLists.txt $(wildcard src/native/*)
+NATIVE := CMakeLists.txt src/hardwire/gates/table.py $(wildcard src/native/*)
 
 .PHONY: demo test test-extras lint format sanitize clean install
 
@@ -32,7 +32,7 @@ format: $(INSTALLED)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# The native engine's own test under address, undefined-behaviour and thread sanitizers.
+# The native code's own tests (training and circuits) under address, undefined-behaviour and thread sanitizers.
 sanitize:
 	tests/native/sanitize.sh
 

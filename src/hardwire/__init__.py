@@ -1,81 +1,35 @@
 """Train the circuit you ship: logic gate networks whose training-time forward pass is the deployed circuit.
 
-Names load on first use, so that `import hardwire` is quick and a saved circuit runs without torch being imported.
+Names load on first use, as `__init__.pyi` lists them: `import hardwire` is quick, and a saved circuit runs where torch
+is not installed.
 """
 
-import importlib
+import os
+import sys
 
-_HOME = {  # public name -> the module it lives in
-    "HardwireError": "errors",
-    "GATES": "gates",
-    "Encoder": "bits",
-    "Bits": "bits",
-    "select": "selection",
-    "METHODS": "selection",
-    "CAGE": "temperature",
-    "LogicLayer": "layers",
-    "LogicConv2d": "layers",
-    "OrPool2d": "layers",
-    "one_step": "layers",
-    "fuse": "network",
-    "GroupSum": "layers",
-    "selection_mode": "layers",
-    "LogicNetwork": "network",
-    "measure_gap": "measure",
-    "commitment": "measure",
-    "gate_usage": "measure",
-    "node_gaps": "measure",
-    "loss_bound": "measure",
-    "save": "models",
-    "load": "models",
-    "fit": "training",
-    "History": "training",
-    "Callback": "training",
-    "TensorBoard": "training",
-    "TrainingDiverged": "training",
-    "Choice": "systems",
-    "SearchCell": "systems",
-    "SearchNetwork": "systems",
-    "MixtureOfExperts": "systems",
-    "SoftMoE": "systems",
-    "VectorQuantizer": "systems",
-    "Circuit": "circuit",
-}
-_ROOMS = (
-    "bits",
-    "circuit",
-    "data",
-    "systems",
-    "engine",
-    "errors",
-    "files",
-    "measure",
-    "gates",
-    "layers",
-    "models",
-    "network",
-    "noise",
-    "selection",
-    "study",
-    "temperature",
-    "training",
-    "wiring",
-)
+import lazy_loader
 
-__version__ = "0.1.0"
-__all__ = [*_HOME, *_ROOMS, "__version__"]
+from hardwire.errors import missing_package
+
+__version__ = "0.2.0"
+
+if "torch" not in sys.modules:
+    # torch's threads, which the native engine shares, otherwise spin while they wait; where others use the machine too
+    # that costs most of the time. They read this once, when torch is loaded.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+_load, _, _names = lazy_loader.attach_stub(__name__, __file__)
+__all__ = [*_names, "__version__"]
 
 
-def __getattr__(name: str):
-    if name in _HOME:
-        value = getattr(importlib.import_module(f"hardwire.{_HOME[name]}"), name)
-    elif name in _ROOMS:
-        value = importlib.import_module(f"hardwire.{name}")
-    else:
-        raise AttributeError(f"module 'hardwire' has no attribute {name!r}")
-    globals()[name] = value
-    return value
+def __getattr__(name: str) -> object:
+    if name not in _names:
+        raise AttributeError(f"module 'hardwire' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
+    try:
+        return _load(name)
+    except ModuleNotFoundError as error:
+        raise missing_package(error, f"hardwire.{name}") from None
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted(__all__)

@@ -12,6 +12,29 @@ class HardwireError(ValueError):
     """A mistake that the person at the keyboard can mend."""
 
 
+class MissingPackage(HardwireError, ImportError):
+    """A part of hardwire is used whose packages are not installed."""
+
+
+_EXTRAS = {  # package -> the extra of hardwire that brings it
+    **dict.fromkeys(("jinja2", "rich", "typer"), "cli"),
+    **dict.fromkeys(("filelock", "matplotlib", "pooch", "scipy", "sklearn", "torch"), "train"),
+    **dict.fromkeys(("aigverse", "pyosys"), "circuit"),
+    "pyarrow": "parquet",
+    "ray": "ray",
+    "tensorboard": "tensorboard",
+}
+
+
+def missing_package(error: ModuleNotFoundError, what: str) -> ImportError:
+    """What to raise where `what` failed for want of a package: how to install it, or the error itself."""
+    package = (error.name or "").partition(".")[0]
+    if package not in _EXTRAS:
+        return error
+    extra = _EXTRAS[package]
+    return MissingPackage(f"{what} needs {package}, which is not installed; run: pip install 'hardwire[{extra}]'")
+
+
 def whole_number(kind: str, value: object, least: int = 1) -> int:
     """The value as an int; fractions are refused, not rounded, and True is not 1."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:

@@ -19,7 +19,7 @@ from hardwire.bits import Encoder
 from hardwire.errors import HardwireError, unknown_name
 from hardwire.files import tensors as tensorfile
 from hardwire.gates import GATES
-from hardwire.layers import LAYERS, GateLayer, LogicLayer, Selector
+from hardwire.layers import LAYERS, GateLayer, LogicLayer, NumberSum, Selector
 from hardwire.network import SEEDS_PER_NETWORK, LogicNetwork, fuse
 
 KIND = "hardwire-network"
@@ -43,9 +43,10 @@ _DTYPES = {
 _Path = str | os.PathLike[str]
 
 
-def save(net: nn.Module, path: _Path, dataset: str | None = None) -> None:
-    """Writes a network to `path`, whole or not at all; `dataset` is what it was trained on, for `trained_on`.
+def save(net: nn.Module, path: _Path, dataset: str | None = None, settings: dict[str, Any] | None = None) -> None:
+    """Writes a network to `path`, whole or not at all.
 
+    dataset: what it was trained on, for `trained_on`. settings: how, as JSON values, for `settings_of`.
     An nn.Sequential of our layers is saved as the network that `hw.fuse` makes of it.
     """
     net = fuse(net)
@@ -57,6 +58,7 @@ def save(net: nn.Module, path: _Path, dataset: str | None = None) -> None:
         tensors[_THRESHOLDS] = torch.from_numpy(net.encoder.thresholds)
     config = config_of(net)
     fields = {"config": json.dumps(config)} | ({} if dataset is None else {"dataset": str(dataset)})
+    fields |= {} if settings is None else {"settings": json.dumps(settings)}
     if net.encoder is not None:
         fields["units"] = net.encoder.units()
     tensorfile.write(path, KIND, LAYERED if "layers" in config else PLAIN, tensors, fields)
@@ -76,6 +78,16 @@ def trained_on(path: _Path) -> str | None:
     return tensorfile.read(path, KIND, VERSION)[1].get("dataset")
 
 
+def settings_of(path: _Path) -> dict[str, Any] | None:
+    """The settings of its training that were given when the model was saved."""
+    text = tensorfile.read(path, KIND, VERSION)[1].get("settings")
+    try:
+        settings = None if text is None else json.loads(text)
+    except ValueError:
+        settings = None
+    return settings if isinstance(settings, dict) else None
+
+
 def config_of(net: LogicNetwork) -> dict[str, Any]:
     """What makes a network of the same form, as plain JSON values."""
     config = {
@@ -85,6 +97,8 @@ def config_of(net: LogicNetwork) -> dict[str, Any]:
         "group_temperature": net.group_sum.temperature,
         "dtype": str(next(net.parameters()).dtype).removeprefix("torch."),
     }
+    if isinstance(net.group_sum, NumberSum):
+        config["number"] = [net.group_sum.low, net.group_sum.high]
     if _is_plain(net):
         return config | {"widths": net.widths}
     layers = [_layer_config(layer) for layer in net.layers]
@@ -126,7 +140,7 @@ def _parse_config(text: str) -> dict[str, Any]:
     except (json.JSONDecodeError, RecursionError) as error:
         raise HardwireError(f"its config is not JSON ({error})") from None
     types = _LAYERED_TYPES if isinstance(config, dict) and "layers" in config else _PLAIN_TYPES
-    if not isinstance(config, dict) or set(config) - {"noise"} != set(types):
+    if not isinstance(config, dict) or set(config) - {"noise", "number"} != set(types):
         raise HardwireError(f"its config must have exactly the entries {', '.join(types)}")
     for name, kind in types.items():
         if not isinstance(config[name], kind) or isinstance(config[name], bool):
@@ -134,6 +148,8 @@ def _parse_config(text: str) -> dict[str, Any]:
     widths = config.get("widths", [1])
     if not widths or not all(type(width) is int and width > 0 for width in widths):
         raise HardwireError(f"its widths are {config['widths']}")
+    if "number" in config:
+        config["classes"] = None  # the range says it all
     if config["dtype"] not in _DTYPES:
         raise HardwireError(f"its dtype is {config['dtype']!r}; known are {', '.join(_DTYPES)}")
     return config

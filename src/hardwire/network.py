@@ -20,6 +20,7 @@ from hardwire.layers import (
     GateLayer,
     GroupSum,
     LogicLayer,
+    NumberSum,
     Part,
     Selector,
     check_groups,
@@ -45,12 +46,13 @@ class LayerList(nn.ModuleList):
 
 
 class LogicNetwork(Fused):
-    """A classifier made of two-input gates: [batch, inputs] -> class scores [batch, classes].
+    """A classifier made of two-input gates: [batch, inputs] -> class scores [batch, classes], or one number [batch, 1].
 
     inputs: features, floats in [0, 1] or packed Bits. width and depth, or widths: neurons of each layer; the last is a
     multiple of classes. layers: instead of inputs and widths, layers of ours in order. method: soft-mix, soft-gumbel,
-    hard-st or gumbel-st, the hard two also with "+cage". tau: a number, or a temperature object. cage: set the
-    backward temperature from the network's confidence (hard-st and gumbel-st). seed: wiring, initial logits and noise.
+    hard-st or gumbel-st, the hard two also with "+cage". tau: a number, or a temperature object. cage: set the backward
+    temperature from the network's confidence (hard-st and gumbel-st). seed: wiring, initial logits and noise. number:
+    instead of classes, (low, high), the range of a number to compute (see `NumberSum`), trained by its squared error.
     group_temperature: of the class sums; the paper's alpha(C)*sqrt(k) if not given. encoder: how raw values become the
     input bits, kept with the model for deployment. engine: auto, or an engine by name. wire_method: how learned wires
     choose, where it is not as gates do. noise: one Gumbel draw for each "pass" or for each "sample". Whatever else is
@@ -70,6 +72,7 @@ class LogicNetwork(Fused):
         tau: float | Temperature = 1.0,
         cage: bool = False,
         seed: int | None = None,
+        number: tuple[float, float] | None = None,
         group_temperature: float | None = None,
         encoder: Encoder | None = None,
         engine: str = "auto",
@@ -78,10 +81,8 @@ class LogicNetwork(Fused):
         **layer_options: Any,
     ):
         super().__init__(engine)
-        if classes is None:
-            raise HardwireError("a network needs the number of classes; give classes=")
-        self.classes = whole_number("classes", classes, least=2)
-        self.group_sum = GroupSum(self.classes, group_temperature)
+        self.group_sum = _head(classes, number, group_temperature)
+        self.classes = self.group_sum.classes
         self.selector = Selector(method, tau, cage, check_seed(seed, bits=53), wire_method=wire_method, noise=noise)
         if layers is None:
             self.inputs = whole_number("inputs", inputs)
@@ -129,7 +130,7 @@ class LogicNetwork(Fused):
 
     def forward(self, x: Input) -> torch.Tensor:
         check_input(x, self.inputs)
-        return self.run(x)
+        return self.group_sum.shift(self.run(x), self.widths[-1])
 
     @property
     def widths(self) -> list[int]:
@@ -156,9 +157,10 @@ class LogicNetwork(Fused):
 
     @torch.no_grad()
     def predict(self, x: Input) -> torch.Tensor:
-        """The deployed classes [batch], ties to the lowest; the network's mode stays as it is."""
+        """The deployed classes [batch], ties to the lowest, or the numbers; the network's mode stays as it is."""
         with selection_mode(self, "deploy"):
-            return first_argmax(self(x))
+            scores = self(x)
+        return scores[:, 0] if isinstance(self.group_sum, NumberSum) else first_argmax(scores)
 
 
 def fuse(model: nn.Module) -> LogicNetwork:
@@ -184,6 +186,20 @@ def fuse(model: nn.Module) -> LogicNetwork:
     net.inputs = net.layers[0].inputs
     net._finish(encoder=None)
     return net.train(model.training)
+
+
+def _head(classes: int | None, number: tuple[float, float] | None, temperature: float | None) -> GroupSum:
+    if number is None:
+        if classes is None:
+            raise HardwireError("a network needs the number of classes; give classes=")
+        return GroupSum(classes, temperature)
+    if classes is not None or temperature is not None:
+        raise HardwireError(
+            "give either classes (and their group_temperature) or number, a range (low, high), not both"
+        )
+    if not (isinstance(number, tuple | list) and len(number) == 2):
+        raise HardwireError(f"number {number!r} is not a range (low, high), such as (0, 100)")
+    return NumberSum(*number)
 
 
 def _check_layers(layers: Sequence[nn.Module]) -> list[GateLayer]:

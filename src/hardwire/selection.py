@@ -5,6 +5,7 @@ So a method is two Booleans, and one function serves them all. Surprising: for t
 forward pass; it only shapes the softmax surrogate that the backward pass differentiates (temperature decoupling).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, TypeAlias
@@ -135,32 +136,17 @@ def select(
     return (weights * candidates).sum(-1)
 
 
-def soft_mix(
-    logits: torch.Tensor, candidates: torch.Tensor, tau: Tau = 1.0, noise: torch.Tensor | None = None
-) -> torch.Tensor:
-    """Forward and backward: the mixture with weights softmax(logits / tau)."""
-    return select(logits, candidates, "soft-mix", tau, noise)
+def _named(method: str) -> Callable[..., torch.Tensor]:
+    def choose(
+        logits: torch.Tensor, candidates: torch.Tensor, tau: Tau = 1.0, noise: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        return select(logits, candidates, method, tau, noise)
+
+    choose.__doc__ = f"`select` by {method}."
+    return choose
 
 
-def soft_gumbel(
-    logits: torch.Tensor, candidates: torch.Tensor, tau: Tau = 1.0, noise: torch.Tensor | None = None
-) -> torch.Tensor:
-    """Forward and backward: the mixture with weights softmax((logits + noise) / tau)."""
-    return select(logits, candidates, "soft-gumbel", tau, noise)
-
-
-def hard_st(
-    logits: torch.Tensor, candidates: torch.Tensor, tau: Tau = 1.0, noise: torch.Tensor | None = None
-) -> torch.Tensor:
-    """Forward: the candidate of the largest logit. Backward: through softmax(logits / tau)."""
-    return select(logits, candidates, "hard-st", tau, noise)
-
-
-def gumbel_st(
-    logits: torch.Tensor, candidates: torch.Tensor, tau: Tau = 1.0, noise: torch.Tensor | None = None
-) -> torch.Tensor:
-    """Forward: the candidate of the largest logit + noise. Backward: through softmax((logits + noise) / tau)."""
-    return select(logits, candidates, "gumbel-st", tau, noise)
+soft_mix, soft_gumbel, hard_st, gumbel_st = (_named(name) for name in METHODS)
 
 
 def confidence(logits: torch.Tensor) -> torch.Tensor:

@@ -137,6 +137,11 @@ class Cosine(Schedule):
 TEMPERATURES: dict[str, type[Temperature]] = {"constant": Constant, "cage": CAGE, "linear": Linear, "cosine": Cosine}
 
 
+def register_temperature(name: str, kind: type[Temperature]) -> None:
+    """From now on models with such a temperature can be saved and loaded."""
+    TEMPERATURES[name] = kind
+
+
 def from_config(config: dict[str, Any]) -> Temperature:
     """The temperature that `Temperature.config` described, in its starting state."""
     arguments = dict(config)

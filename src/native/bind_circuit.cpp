@@ -18,8 +18,10 @@ CircuitProgram make_program(std::size_t inputs, std::size_t slots, std::size_t c
 
 template <class Rows>
 CircuitInput input_of(const Rows& rows) {
-  if constexpr (std::is_same_v<Rows, Matrix<const std::uint64_t>>) return {rows.data(), nullptr, rows.shape(0)};
-  else return {nullptr, rows.data(), rows.shape(0)};
+  if constexpr (std::is_same_v<Rows, Matrix<const std::uint64_t>>)
+    return {rows.data(), nullptr, rows.shape(0)};
+  else
+    return {nullptr, rows.data(), rows.shape(0)};
 }
 
 template <class Rows>

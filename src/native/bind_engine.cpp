@@ -26,14 +26,8 @@ hardwire::Samples samples(const std::optional<Matrix<const std::uint64_t>>& word
 
 hardwire::SelectionRule make_rule(bool hard, bool noisy, float tau, std::uint64_t seed, std::uint32_t step,
                                   std::uint32_t draw, std::uint32_t place) {
-  return {hard,
-          noisy,
-          tau,
-          static_cast<std::uint32_t>(seed),
-          static_cast<std::uint32_t>(seed >> 32),
-          draw,
-          step,
-          place};
+  return {hard, noisy, tau,  static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32),
+          draw, step,  place};
 }
 
 }  // namespace
@@ -43,13 +37,14 @@ void bind_engine(nb::module_& m) {
 
   nb::class_<Choice>(m, "Choice").def(nb::init<>());
   nb::class_<hardwire::SelectionRule>(m, "SelectionRule")
-      .def("__init__",
-           [](hardwire::SelectionRule* self, bool hard, bool noisy, float tau, std::uint64_t seed, std::uint32_t step,
-              std::uint32_t draw, std::uint32_t place) {
-             new (self) hardwire::SelectionRule(make_rule(hard, noisy, tau, seed, step, draw, place));
-           },
-           nb::arg("hard"), nb::arg("noisy"), nb::arg("tau"), nb::arg("seed"), nb::arg("step"), nb::arg("draw"),
-           nb::arg("place"))
+      .def(
+          "__init__",
+          [](hardwire::SelectionRule* self, bool hard, bool noisy, float tau, std::uint64_t seed, std::uint32_t step,
+             std::uint32_t draw, std::uint32_t place) {
+            new (self) hardwire::SelectionRule(make_rule(hard, noisy, tau, seed, step, draw, place));
+          },
+          nb::arg("hard"), nb::arg("noisy"), nb::arg("tau"), nb::arg("seed"), nb::arg("step"), nb::arg("draw"),
+          nb::arg("place"))
       .def_rw("tau", &hardwire::SelectionRule::tau);
 
   nb::class_<Stack>(m, "Stack")
@@ -76,27 +71,30 @@ void bind_engine(nb::module_& m) {
              }
              return nb::make_tuple(confidences, finite);
            })
-      .def("forward",
-           [](const Stack& self, const Choice& choice, std::optional<Matrix<const std::uint64_t>> words,
-              std::optional<ConstFloatMatrix> floats, std::int64_t classes, float temperature, int threads, FloatMatrix out) {
-             nb::gil_scoped_release release;
-             self.forward(choice, samples(words, floats), {classes, temperature}, threads, out.data());
-           },
-           nb::arg("choice"), nb::arg("words").none(), nb::arg("floats").none(), nb::arg("classes"), nb::arg("temperature"),
-           nb::arg("threads"), nb::arg("out"))
-      .def("backward",
-           [](const Stack& self, const Choice& choice, std::optional<Matrix<const std::uint64_t>> words,
-              std::optional<ConstFloatMatrix> floats, std::int64_t classes, float temperature, int threads,
-              ConstFloatMatrix out_gradient, const std::vector<ConstFloatMatrix>& logits,
-              const std::vector<hardwire::SelectionRule>& rules, const std::vector<FloatMatrix>& logit_gradients,
-              std::optional<FloatMatrix> in_gradient) {
-             std::vector<float*> gradients;
-             for (const auto& array : logit_gradients) gradients.push_back(array.data());
-             nb::gil_scoped_release release;
-             self.backward(choice, samples(words, floats), {classes, temperature}, out_gradient.data(), pointers(logits),
-                           rules, threads, gradients, in_gradient ? in_gradient->data() : nullptr);
-           },
-           nb::arg("choice"), nb::arg("words").none(), nb::arg("floats").none(), nb::arg("classes"), nb::arg("temperature"),
-           nb::arg("threads"), nb::arg("out_gradient"), nb::arg("logits"), nb::arg("rules"), nb::arg("logit_gradients"),
-           nb::arg("in_gradient").none());
+      .def(
+          "forward",
+          [](const Stack& self, const Choice& choice, std::optional<Matrix<const std::uint64_t>> words,
+             std::optional<ConstFloatMatrix> floats, std::int64_t classes, float temperature, int threads,
+             FloatMatrix out) {
+            nb::gil_scoped_release release;
+            self.forward(choice, samples(words, floats), {classes, temperature}, threads, out.data());
+          },
+          nb::arg("choice"), nb::arg("words").none(), nb::arg("floats").none(), nb::arg("classes"),
+          nb::arg("temperature"), nb::arg("threads"), nb::arg("out"))
+      .def(
+          "backward",
+          [](const Stack& self, const Choice& choice, std::optional<Matrix<const std::uint64_t>> words,
+             std::optional<ConstFloatMatrix> floats, std::int64_t classes, float temperature, int threads,
+             ConstFloatMatrix out_gradient, const std::vector<ConstFloatMatrix>& logits,
+             const std::vector<hardwire::SelectionRule>& rules, const std::vector<FloatMatrix>& logit_gradients,
+             std::optional<FloatMatrix> in_gradient) {
+            std::vector<float*> gradients;
+            for (const auto& array : logit_gradients) gradients.push_back(array.data());
+            nb::gil_scoped_release release;
+            self.backward(choice, samples(words, floats), {classes, temperature}, out_gradient.data(), pointers(logits),
+                          rules, threads, gradients, in_gradient ? in_gradient->data() : nullptr);
+          },
+          nb::arg("choice"), nb::arg("words").none(), nb::arg("floats").none(), nb::arg("classes"),
+          nb::arg("temperature"), nb::arg("threads"), nb::arg("out_gradient"), nb::arg("logits"), nb::arg("rules"),
+          nb::arg("logit_gradients"), nb::arg("in_gradient").none());
 }

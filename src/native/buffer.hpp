@@ -1,5 +1,5 @@
-// Memory that grows and is kept: aligned for vectors, and on large pages where the system has them, because rows read in
-// random order miss the address cache on small ones.
+// Memory that grows and is kept: aligned for vectors, and on large pages where the system has them, because rows read
+// in random order miss the address cache on small ones.
 #pragma once
 #include <cstddef>
 #include <cstdint>

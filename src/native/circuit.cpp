@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "circuit_tile.hpp"
 #include "packing.hpp"
 #include "threads.hpp"
+#include "words.hpp"
 
 namespace hardwire {
 
@@ -13,8 +13,8 @@ namespace {
 
 // How many words a slot has for `left` more images: no wider than they fill at least half, one word for a few.
 std::size_t lanes_for(std::size_t left, std::size_t lanes) {
-  if (left <= 128) return 1;
-  while (lanes > 8 && left <= lanes * 32) lanes /= 2;
+  if (left <= 2 * kWordSamples) return 1;
+  while (lanes > 8 && left <= lanes * (kWordSamples / 2)) lanes /= 2;
   return lanes;
 }
 
@@ -27,13 +27,13 @@ class Worker {
     // a slot is a whole number of cache lines, if the first one starts at a line
     memory_ = std::make_unique_for_overwrite<std::uint64_t[]>(program.slots * widest + 8);
     slots_ = memory_.get() + (8 - reinterpret_cast<std::uintptr_t>(memory_.get()) / sizeof(std::uint64_t) % 8) % 8;
-    if (input.bytes) packed_ = std::make_unique_for_overwrite<std::uint64_t[]>(widest * 64 * row_words_);
+    if (input.bytes) packed_ = std::make_unique_for_overwrite<std::uint64_t[]>(widest * kWordSamples * row_words_);
   }
 
   // Images from `begin` to `end`, in tiles; the last ones run in narrower tiles.
   void run(std::size_t begin, std::size_t end) {
     while (begin < end) {
-      const std::size_t lanes = lanes_for(end - begin, lanes_), rows = std::min(end - begin, lanes * 64);
+      const std::size_t lanes = lanes_for(end - begin, lanes_), rows = std::min(end - begin, lanes * kWordSamples);
       tile(begin, rows, lanes);
       begin += rows;
     }
@@ -50,7 +50,7 @@ class Worker {
     }
     std::int32_t* scores = output_.scores ? output_.scores + begin * program_.classes : nullptr;
     std::int64_t* winners = output_.winners ? output_.winners + begin : nullptr;
-    run_tile(program_, words, rows, lanes, slots_, scores, winners);
+    kernels().run_tile(program_.view(), words, rows, lanes, slots_, scores, winners);
   }
 
   const CircuitProgram& program_;
@@ -65,7 +65,7 @@ class Worker {
 
 void run_circuit(const CircuitProgram& program, const CircuitInput& input, const CircuitOutput& output,
                  std::size_t lanes, std::size_t threads) {
-  const std::size_t tile = lanes * 64, tiles = (input.rows + tile - 1) / tile;
+  const std::size_t tile = lanes * kWordSamples, tiles = (input.rows + tile - 1) / tile;
   threads = std::max<std::size_t>(1, std::min(threads, tiles));
   parallel_for(static_cast<int>(threads), static_cast<std::int64_t>(threads), [&](std::int64_t part, int) {
     const std::size_t begin = tiles * std::size_t(part) / threads * tile;

@@ -5,21 +5,19 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels.hpp"
+
 namespace hardwire {
-
-struct Operation {
-  std::int32_t target, first, second;  // slots
-};
-
-struct Run {
-  std::int32_t gate, count;  // this many operations in a row are the same gate
-};
 
 struct CircuitProgram {
   std::size_t inputs, slots, classes;
   std::vector<Operation> operations;
   std::vector<Run> runs;
-  std::vector<std::int32_t> outputs;  // slots, `classes` equal groups
+  std::vector<std::int32_t> outputs;
+
+  CircuitView view() const {
+    return {inputs, slots, classes, runs.size(), outputs.size(), operations.data(), runs.data(), outputs.data()};
+  }
 };
 
 // Rows of packed bits [rows][word_count(inputs)], or of bytes [rows][inputs] where zero is 0 and anything else 1.

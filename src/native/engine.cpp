@@ -1,31 +1,14 @@
 #include "engine.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <stdexcept>
 
 #include "buffer.hpp"
+#include "error.hpp"
 #include "packing.hpp"
 #include "threads.hpp"
 
 namespace hardwire {
-
-const Kernels& kernels() {
-  static const Kernels& best = [&]() -> const Kernels& {
-#ifdef HARDWIRE_X86_64
-    const char* wanted = std::getenv("HARDWIRE_ISA");
-    const std::string name = wanted ? wanted : "";
-    const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    if (avx512 && (name.empty() || name == "avx512")) return kernels_avx512();
-    if (avx2 && name != "baseline") return kernels_avx2();
-#endif
-    return kernels_baseline();
-  }();
-  return best;
-}
 
 namespace {
 
@@ -43,7 +26,8 @@ static void store_scores(const float* counts, std::int64_t begin, int width, std
                          std::int64_t columns, float* out) {
   const std::int64_t count = std::min<std::int64_t>(width, batch - begin);
   for (std::int64_t s = 0; s < count; ++s)
-    for (std::int64_t c = 0; c < columns; ++c) out[(begin + s) * columns + c] = counts[c * width + s] / head.temperature;
+    for (std::int64_t c = 0; c < columns; ++c)
+      out[(begin + s) * columns + c] = counts[c * width + s] / head.temperature;
 }
 
 // One worker's memory.
@@ -64,13 +48,14 @@ struct Stack::Top {
     const std::int64_t count = std::clamp<std::int64_t>(batch - begin, 0, samples);
     if (count < samples) std::memset(rows, 0, sizeof(float) * columns * samples);
     for (std::int64_t s = 0; s < count; ++s)
-      for (std::int64_t c = 0; c < columns; ++c) rows[c * samples + s] = gradient[(begin + s) * columns + c] / temperature;
+      for (std::int64_t c = 0; c < columns; ++c)
+        rows[c * samples + s] = gradient[(begin + s) * columns + c] / temperature;
     return rows;
   }
 };
 
 Stack::Stack(std::int64_t inputs, const std::vector<Wiring>& wirings) : inputs_(inputs), sums_(new Buffer) {
-  if (inputs < 1 || wirings.empty()) throw std::invalid_argument("a stack needs an input and a layer");
+  if (inputs < 1 || wirings.empty()) throw Error("a stack needs an input and a layer");
   layers_.resize(wirings.size());
   widest_ = inputs;
   for (std::size_t l = 0; l < wirings.size(); ++l) {
@@ -81,7 +66,7 @@ Stack::Stack(std::int64_t inputs, const std::vector<Wiring>& wirings) : inputs_(
     layer.offsets.assign(inputs + 1, 0);
     for (const auto* side : {&layer.first, &layer.second})
       for (std::int32_t input : *side) {
-        if (input < 0 || input >= inputs) throw std::invalid_argument("the wiring names an input that does not exist");
+        if (input < 0 || input >= inputs) throw Error("bad wiring: it names an input that does not exist");
         ++layer.offsets[input + 1];
       }
     for (std::int64_t i = 0; i < inputs; ++i) layer.offsets[i + 1] += layer.offsets[i];
@@ -113,7 +98,7 @@ std::vector<SelectionResult> Stack::select(const std::vector<const float*>& logi
                                            const std::vector<SelectionRule>& rules, bool want_gates,
                                            bool want_coefficients, int threads, Choice& choice) const {
   if (want_gates) choice.gates.resize(total_);
-  if (want_coefficients) choice.coefficients.resize(4 * total_);
+  if (want_coefficients) choice.coefficients.resize(kTerms * total_);
   const std::vector<Chunk> chunks = selection_chunks();
   std::vector<SelectionResult> parts(chunks.size());
   parallel_for(threads, chunks.size(), [&](std::int64_t task, int) {
@@ -121,7 +106,7 @@ std::vector<SelectionResult> Stack::select(const std::vector<const float*>& logi
     const std::int64_t start = layers_[chunk.layer].start;
     parts[task] = kernels().select(logits[chunk.layer], chunk.begin, chunk.end, rules[chunk.layer],
                                    want_gates ? choice.gates.data() + start : nullptr,
-                                   want_coefficients ? choice.coefficients.data() + 4 * start : nullptr);
+                                   want_coefficients ? choice.coefficients.data() + kTerms * start : nullptr);
   });
   std::vector<SelectionResult> results(layers(), SelectionResult{0.0, true});
   for (std::size_t task = 0; task < chunks.size(); ++task) {
@@ -154,16 +139,11 @@ void Stack::rows_forward(const Choice& choice, const Samples& samples, const Hea
     in = row;
     std::swap(row, spare);
   }
-  float* counts = scratch.top.get<float>(columns * kWordSamples);
-  for (std::int64_t word = 0; word * kWordSamples < count; ++word) {
-    if (head.classes)
-      kernels().group_counts(in + word, kRowWords, outputs(), columns, counts);
-    else
-      for (std::int64_t j = 0; j < columns; ++j)
-        for (int s = 0; s < kWordSamples; ++s)
-          counts[j * kWordSamples + s] = static_cast<float>((in[j * kRowWords + word] >> s) & 1);
-    store_scores(counts, begin + word * kWordSamples, kWordSamples, samples.batch, head, columns, out);
-  }
+  float* scores = out + begin * columns;
+  if (head.classes) return kernels().group_scores(in, outputs(), columns, count, head.temperature, scores);
+  for (std::int64_t s = 0; s < count; ++s)
+    for (std::int64_t j = 0; j < columns; ++j)
+      scores[s * columns + j] = static_cast<float>(in[j * kRowWords + s / kWordSamples] >> (s % kWordSamples) & 1);
 }
 
 // The 64 samples of a tile through the layers, the input words of every neuron kept.
@@ -191,7 +171,7 @@ void Stack::bits_backward(const Choice& choice, const Samples& samples, const To
   const float* rows = top.fill(begin, kWordSamples, scratch);
   const std::int32_t* row_of = top.row_of;
   const Layer& last = layers_.back();
-  kernels().top_sums_bits(outputs(), pairs + 2 * last.start, rows, row_of, sums + 4 * last.start);
+  kernels().top_sums_bits(outputs(), pairs + 2 * last.start, rows, row_of, sums + kTerms * last.start);
   for (std::int64_t l = layers() - 1; l >= 0; --l) {
     const Layer& layer = layers_[l];
     const Layer* below = l ? &layers_[l - 1] : nullptr;
@@ -199,7 +179,7 @@ void Stack::bits_backward(const Choice& choice, const Samples& samples, const To
     float* in_rows = l > 1 || in_gradient ? buffers[l & 1] : nullptr;
     kernels().backward_bits(layer.view, choice.gates.data() + layer.start, pairs + 2 * layer.start, rows, row_of,
                             in_rows, below ? pairs + 2 * below->start : nullptr,
-                            below ? sums + 4 * below->start : nullptr);
+                            below ? sums + kTerms * below->start : nullptr);
     rows = in_rows;
     row_of = nullptr;
   }
@@ -216,47 +196,49 @@ void Stack::store_in_gradient(const float* rows, std::int64_t begin, int width, 
 // Activations[inputs + all neurons][16] with `keep`, else only the last layer's, at the start.
 void Stack::floats_forward(const Choice& choice, const Samples& samples, std::int64_t tile, bool keep,
                            Scratch& scratch) const {
-  const std::int64_t begin = tile * kLanes, count = std::min<std::int64_t>(kLanes, samples.batch - begin);
-  float* in = scratch.input.get<float>(inputs_ * kLanes);
-  if (count < kLanes) std::memset(in, 0, inputs_ * kLanes * sizeof(float));
+  const std::int64_t begin = tile * kTileSamples, count = std::min<std::int64_t>(kTileSamples, samples.batch - begin);
+  float* in = scratch.input.get<float>(inputs_ * kTileSamples);
+  if (count < kTileSamples) std::memset(in, 0, inputs_ * kTileSamples * sizeof(float));
   for (std::int64_t s = 0; s < count; ++s) {
     if (samples.floats) {
       const float* x = samples.floats + (begin + s) * inputs_;
-      for (std::int64_t i = 0; i < inputs_; ++i) in[i * kLanes + s] = x[i];
+      for (std::int64_t i = 0; i < inputs_; ++i) in[i * kTileSamples + s] = x[i];
     } else {
       const std::uint64_t* x = samples.words + (begin + s) * word_count(inputs_);
-      for (std::int64_t i = 0; i < inputs_; ++i) in[i * kLanes + s] = static_cast<float>((x[i / 64] >> (i % 64)) & 1);
+      for (std::int64_t i = 0; i < inputs_; ++i)
+        in[i * kTileSamples + s] = static_cast<float>((x[i / 64] >> (i % 64)) & 1);
     }
   }
-  float* all = scratch.activations.get<float>((keep ? total_ : 2 * widest_) * kLanes);
+  float* all = scratch.activations.get<float>((keep ? total_ : 2 * widest_) * kTileSamples);
   const float* source = in;
   for (std::int64_t l = 0; l < layers(); ++l) {
     const std::int64_t place = keep ? layers_[l].start : ((layers() - 1 - l) & 1) * widest_;
-    kernels().forward_floats(layers_[l].view, choice.coefficients.data() + 4 * layers_[l].start, source,
-                             all + place * kLanes);
-    source = all + place * kLanes;
+    kernels().forward_floats(layers_[l].view, choice.coefficients.data() + kTerms * layers_[l].start, source,
+                             all + place * kTileSamples);
+    source = all + place * kTileSamples;
   }
 }
 
 void Stack::floats_backward(const Choice& choice, const Samples& samples, const Top& top, std::int64_t tile,
                             Scratch& scratch, float* sums, float* in_gradient) const {
   floats_forward(choice, samples, tile, true, scratch);
-  const float* input = scratch.input.get<float>(inputs_ * kLanes);
-  const float* all = scratch.activations.get<float>(total_ * kLanes);
-  const float* rows = top.fill(tile * kLanes, kLanes, scratch);
-  float* buffers[2] = {scratch.rows.get<float>(2 * widest_ * kLanes), scratch.next_rows.get<float>(2 * widest_ * kLanes)};
+  const float* input = scratch.input.get<float>(inputs_ * kTileSamples);
+  const float* all = scratch.activations.get<float>(total_ * kTileSamples);
+  const float* rows = top.fill(tile * kTileSamples, kTileSamples, scratch);
+  float* buffers[2] = {scratch.rows.get<float>(2 * widest_ * kTileSamples),
+                       scratch.next_rows.get<float>(2 * widest_ * kTileSamples)};
   for (std::int64_t l = layers() - 1; l >= 0; --l) {
     const Layer& layer = layers_[l];
     const bool last = l + 1 == layers();
-    kernels().backward_floats(layer.view, choice.coefficients.data() + 4 * layer.start,
-                              l ? all + layers_[l - 1].start * kLanes : input, last ? nullptr : &layers_[l + 1].view,
-                              last ? nullptr : buffers[(l + 1) & 1], rows, top.row_of,
-                              l || in_gradient ? buffers[l & 1] : nullptr, sums + 4 * layer.start);
+    kernels().backward_floats(layer.view, choice.coefficients.data() + kTerms * layer.start,
+                              l ? all + layers_[l - 1].start * kTileSamples : input,
+                              last ? nullptr : &layers_[l + 1].view, last ? nullptr : buffers[(l + 1) & 1], rows,
+                              top.row_of, l || in_gradient ? buffers[l & 1] : nullptr, sums + kTerms * layer.start);
   }
   if (!in_gradient) return;
   float* in_rows = buffers[1];
   kernels().gather_edges(layers_[0].view, buffers[0], in_rows);
-  store_in_gradient(in_rows, tile * kLanes, kLanes, samples.batch, in_gradient);
+  store_in_gradient(in_rows, tile * kTileSamples, kTileSamples, samples.batch, in_gradient);
 }
 
 void Stack::forward(const Choice& choice, const Samples& samples, const Head& head, int threads, float* out) const {
@@ -269,16 +251,16 @@ void Stack::forward(const Choice& choice, const Samples& samples, const Head& he
     });
     return;
   }
-  parallel_for(threads, tile_count(samples.batch, kLanes), [&](std::int64_t tile, int worker) {
+  parallel_for(threads, tile_count(samples.batch, kTileSamples), [&](std::int64_t tile, int worker) {
     Scratch& space = scratch(worker);
-    float* counts = space.top.get<float>(columns * kLanes);
+    float* counts = space.top.get<float>(columns * kTileSamples);
     floats_forward(choice, samples, tile, false, space);
-    const float* last = space.activations.get<float>(2 * widest_ * kLanes);
+    const float* last = space.activations.get<float>(2 * widest_ * kTileSamples);
     const std::int64_t group = outputs() / columns;
-    std::memset(counts, 0, columns * kLanes * sizeof(float));
+    std::memset(counts, 0, columns * kTileSamples * sizeof(float));
     for (std::int64_t j = 0; j < outputs(); ++j)
-      for (int s = 0; s < kLanes; ++s) counts[j / group * kLanes + s] += last[j * kLanes + s];
-    store_scores(counts, tile * kLanes, kLanes, samples.batch, head, columns, out);
+      for (int s = 0; s < kTileSamples; ++s) counts[j / group * kTileSamples + s] += last[j * kTileSamples + s];
+    store_scores(counts, tile * kTileSamples, kTileSamples, samples.batch, head, columns, out);
   });
 }
 
@@ -295,8 +277,8 @@ void Stack::backward(const Choice& choice, const Samples& samples, const Head& h
   const Top top = {out_gradient, samples.batch, columns(head), head.temperature,
                    head.classes ? row_of.data() : nullptr};
   const bool bits = packed(choice, samples);
-  const std::int64_t tiles = tile_count(samples.batch, bits ? kWordSamples : kLanes);
-  const std::int64_t parts = std::min(tiles, kMaxParts), stride = 4 * total_;
+  const std::int64_t tiles = tile_count(samples.batch, bits ? kWordSamples : kTileSamples);
+  const std::int64_t parts = std::min(tiles, kMaxParts), stride = kTerms * total_;
   float* sums = sums_->get<float>(parts * stride);
   parallel_for(threads, parts, [&](std::int64_t part, int worker) {
     float* own = sums + part * stride;
@@ -312,7 +294,7 @@ void Stack::backward(const Choice& choice, const Samples& samples, const Head& h
   parallel_for(threads, chunks.size(), [&](std::int64_t task, int) {
     const Chunk& chunk = chunks[task];
     kernels().logit_gradient(logits[chunk.layer], chunk.begin, chunk.end, rules[chunk.layer],
-                             sums + 4 * layers_[chunk.layer].start, parts, stride, logit_gradients[chunk.layer]);
+                             sums + kTerms * layers_[chunk.layer].start, parts, stride, logit_gradients[chunk.layer]);
   });
 }
 

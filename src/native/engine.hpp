@@ -1,7 +1,7 @@
 // The training engine: a stack of gate layers, run forwards and backwards over a batch, tile by tile. A tile of samples
-// goes through all layers before the next one starts, so that what a layer writes is still in the cache when the next one
-// reads it; the backward pass runs its tile forwards again instead of storing activations. Tiles are independent, and
-// what they add to (the four sums of each neuron) is kept in a number of parts that depends on the batch alone: the
+// goes through all layers before the next one starts, so that what a layer writes is still in the cache when the next
+// one reads it; the backward pass runs its tile forwards again instead of storing activations. Tiles are independent,
+// and what they add to (the four sums of each neuron) is kept in a number of parts that depends on the batch alone: the
 // result is the same, to the bit, for any number of threads.
 #pragma once
 #include <memory>
@@ -10,15 +10,13 @@
 #include <vector>
 
 #include "kernels.hpp"
+#include "words.hpp"
 
 namespace hardwire {
 
-// The best kernels this machine runs; the environment variable HARDWIRE_ISA asks for another set by name.
-const Kernels& kernels();
-
 // What the choice of every neuron came to.
 struct Choice {
-  std::vector<std::uint8_t> gates;   // [all neurons], for the packed path
+  std::vector<std::uint8_t> gates;  // [all neurons], for the packed path
   std::vector<float> coefficients;  // [all neurons][4], for the float path
 };
 
@@ -82,8 +80,8 @@ class Stack {
   std::int64_t columns(const Head& head) const { return head.classes ? head.classes : outputs(); }
   bool packed(const Choice& choice, const Samples& samples) const { return samples.words && !choice.gates.empty(); }
   std::vector<Chunk> selection_chunks() const;
-  void rows_forward(const Choice& choice, const Samples& samples, const Head& head, std::int64_t tile,
-                    Scratch& scratch, float* out) const;
+  void rows_forward(const Choice& choice, const Samples& samples, const Head& head, std::int64_t tile, Scratch& scratch,
+                    float* out) const;
   void bits_forward(const Choice& choice, const Samples& samples, std::int64_t tile, Scratch& scratch) const;
   void bits_backward(const Choice& choice, const Samples& samples, const Top& top, std::int64_t tile, Scratch& scratch,
                      float* sums, float* in_gradient) const;

@@ -1,32 +1,18 @@
 // From 16 logits to a choice and back, 16 neurons at a time: lane n of every vector is neuron n of the block, vector g
 // is gate g, so that maxima and sums over gates need no shuffling.
+#pragma once
+#include "gate_table.hpp"
+#include "kernels.hpp"
+#include "simd.hpp"
 
-// The coefficients of the mixture of gates with these weights, one formula for each of c0, c1, c2, c3: the columns of
-// the 16x4 matrix of hardwire/gates.py.
-template <class Weights>
-inline void mixture(const Weights& w, Floats c[4]) {
-  c[0] = w[8] + w[9] + w[10] + w[11] + w[12] + w[13] + w[14] + w[15];
-  c[1] = w[2] + w[3] + w[6] + w[7] - w[8] - w[9] - w[12] - w[13];
-  c[2] = w[4] + w[5] + w[6] + w[7] - w[8] - w[9] - w[10] - w[11];
-  c[3] = w[1] - w[2] - w[4] - w[7] + w[8] + w[11] + w[13] - w[14] + 2.0f * (w[9] - w[6]);
-}
+namespace hardwire {
+namespace {
 
-// Its transpose: the four sums over the batch -> the gradient of each gate's weight.
-inline void gate_gradients(const Floats s[4], Floats g[16]) {
-  g[0] = Floats{};
-  g[1] = s[3];
-  g[2] = s[1] - s[3];
-  g[3] = s[1];
-  g[4] = s[2] - s[3];
-  g[5] = s[2];
-  g[7] = s[1] + s[2] - s[3];
-  g[6] = g[7] - s[3];
-  for (int i = 8; i < 16; ++i) g[i] = s[0] - g[15 - i];  // gate 15 - i is the negation of gate i
-}
+static_assert(kGates == kLanes, "a block is as many neurons as gates, so that it can be transposed in place");
 
 struct Block {
-  Floats z[16];    // logits
-  Floats noisy[16];  // logits plus noise, the same as z for the methods without
+  Floats z[kGates];      // logits
+  Floats noisy[kGates];  // logits plus noise, the same as z for the methods without
 };
 
 inline void load_block(const float* logits, std::int64_t neuron, int count, const SelectionRule& rule, Block& block) {
@@ -44,18 +30,19 @@ inline void load_block(const float* logits, std::int64_t neuron, int count, cons
     Words counter[4] = {lane + static_cast<std::uint32_t>(neuron), spread(part + (rule.draw << 16)), spread(rule.step),
                         spread(rule.place)};
     philox(counter, rule.seed_low, rule.seed_high);
-    for (int word = 0; word < 4; ++word) block.noisy[4 * part + word] = block.z[4 * part + word] + gumbel(counter[word]);
+    for (int word = 0; word < 4; ++word)
+      block.noisy[4 * part + word] = block.z[4 * part + word] + gumbel(counter[word]);
   }
 }
 
-inline Floats maximum(const Floats v[16]) {
+inline Floats maximum(const Floats v[kGates]) {
   Floats m = v[0];
   for (int g = 1; g < kGates; ++g) m = larger(v[g], m);
   return m;
 }
 
 // w = softmax(v / tau)
-inline void softmax(const Floats v[16], float tau, Floats w[16]) {
+inline void softmax(const Floats v[kGates], float tau, Floats w[kGates]) {
   const Floats top = maximum(v);
   const float scale = 1.0f / tau;
   Floats total = Floats{};
@@ -64,7 +51,7 @@ inline void softmax(const Floats v[16], float tau, Floats w[16]) {
   for (int g = 0; g < kGates; ++g) w[g] = w[g] * share;
 }
 
-inline bool all_finite(const Floats v[16]) {
+inline bool all_finite(const Floats v[kGates]) {
   Floats rest = Floats{};
   for (int g = 0; g < kGates; ++g) rest += v[g] - v[g];  // only a finite number leaves zero
   const Four folded = fold(rest);
@@ -72,7 +59,7 @@ inline bool all_finite(const Floats v[16]) {
 }
 
 // The sum over the block's neurons of max softmax(z), which is 1 / sum exp(z - max z).
-inline double block_confidence(const Floats z[16], int count) {
+inline double block_confidence(const Floats z[kGates], int count) {
   const Floats top = maximum(z);
   Floats total = Floats{};
   for (int g = 0; g < kGates; ++g) total += exponential(z[g] - top);
@@ -84,7 +71,7 @@ inline double block_confidence(const Floats z[16], int count) {
 }
 
 // The largest of the 16, ties to the lowest: a later gate must be strictly larger.
-inline Ints first_largest(const Floats v[16]) {
+inline Ints first_largest(const Floats v[kGates]) {
   Floats best = v[0];
   Ints place = Ints{};
   for (int g = 1; g < kGates; ++g) {
@@ -95,18 +82,18 @@ inline Ints first_largest(const Floats v[16]) {
   return place;
 }
 
-inline void store_coefficients(const Floats c[4], int count, float* out) {
-  alignas(64) float rows[4][kLanes];
-  for (int k = 0; k < 4; ++k) store(rows[k], c[k]);
+inline void store_coefficients(const Floats c[kTerms], int count, float* out) {
+  alignas(64) float rows[kTerms][kLanes];
+  for (int k = 0; k < kTerms; ++k) store(rows[k], c[k]);
   for (int n = 0; n < count; ++n)
-    for (int k = 0; k < 4; ++k) out[n * 4 + k] = rows[k][n];
+    for (int k = 0; k < kTerms; ++k) out[n * kTerms + k] = rows[k][n];
 }
 
-SelectionResult select(const float* logits, std::int64_t begin, std::int64_t end, const SelectionRule& rule,
-                       std::uint8_t* gates, float* coefficients) {
+inline SelectionResult select(const float* logits, std::int64_t begin, std::int64_t end, const SelectionRule& rule,
+                              std::uint8_t* gates, float* coefficients) {
   SelectionResult result = {0.0, true};
   Block block;
-  Floats w[16], c[4];
+  Floats w[kGates], c[kTerms];
   for (std::int64_t neuron = begin; neuron < end; neuron += kLanes) {
     const int count = static_cast<int>(end - neuron < kLanes ? end - neuron : kLanes);
     load_block(logits, neuron, count, rule, block);
@@ -125,31 +112,31 @@ SelectionResult select(const float* logits, std::int64_t begin, std::int64_t end
       softmax(block.noisy, rule.tau, w);
     }
     mixture(w, c);
-    if (coefficients) store_coefficients(c, count, coefficients + neuron * 4);
+    if (coefficients) store_coefficients(c, count, coefficients + neuron * kTerms);
   }
   return result;
 }
 
 // The sums of `count` neurons over all parts: s[k] holds sum k of each neuron.
-inline void load_sums(const float* sums, std::int64_t parts, std::int64_t stride, int count, Floats s[4]) {
-  alignas(64) float total[4 * kLanes] = {};
+inline void load_sums(const float* sums, std::int64_t parts, std::int64_t stride, int count, Floats s[kTerms]) {
+  alignas(64) float total[kTerms * kLanes] = {};
   for (std::int64_t part = 0; part < parts; ++part)
-    for (int i = 0; i < 4 * count; ++i) total[i] += sums[part * stride + i];
-  alignas(64) float columns[4][kLanes];
+    for (int i = 0; i < kTerms * count; ++i) total[i] += sums[part * stride + i];
+  alignas(64) float columns[kTerms][kLanes];
   for (int n = 0; n < kLanes; ++n)
-    for (int k = 0; k < 4; ++k) columns[k][n] = total[4 * n + k];
-  for (int k = 0; k < 4; ++k) s[k] = load(columns[k]);
+    for (int k = 0; k < kTerms; ++k) columns[k][n] = total[kTerms * n + k];
+  for (int k = 0; k < kTerms; ++k) s[k] = load(columns[k]);
 }
 
-void logit_gradient(const float* logits, std::int64_t begin, std::int64_t end, const SelectionRule& rule,
-                    const float* sums, std::int64_t parts, std::int64_t stride, float* gradient) {
+inline void logit_gradient(const float* logits, std::int64_t begin, std::int64_t end, const SelectionRule& rule,
+                           const float* sums, std::int64_t parts, std::int64_t stride, float* gradient) {
   Block block;
-  Floats w[16], s[4], g[16];
+  Floats w[kGates], s[kTerms], g[kGates];
   for (std::int64_t neuron = begin; neuron < end; neuron += kLanes) {
     const int count = static_cast<int>(end - neuron < kLanes ? end - neuron : kLanes);
     load_block(logits, neuron, count, rule, block);
     softmax(block.noisy, rule.tau, w);
-    load_sums(sums + 4 * neuron, parts, stride, count, s);
+    load_sums(sums + kTerms * neuron, parts, stride, count, s);
     gate_gradients(s, g);
     Floats mean = Floats{};
     for (int i = 0; i < kGates; ++i) mean += w[i] * g[i];
@@ -159,3 +146,6 @@ void logit_gradient(const float* logits, std::int64_t begin, std::int64_t end, c
     for (int n = 0; n < count; ++n) store_unaligned(gradient + (neuron + n) * kGates, g[n]);
   }
 }
+
+}  // namespace
+}  // namespace hardwire

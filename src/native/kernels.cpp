@@ -1,38 +1,33 @@
 // Compiled once for each instruction set: CMake gives HARDWIRE_ISA (a name) and the compiler's flags.
 #include "kernels.hpp"
 
-#if defined(__AVX512F__) || defined(__AVX2__)
-#include <immintrin.h>
-#endif
-
-namespace hardwire {
-namespace HARDWIRE_ISA {
-namespace {
-#include "simd.hpp"
-#include "kernel_selection.hpp"
 #include "kernel_bits.hpp"
+#include "kernel_circuit.hpp"
 #include "kernel_floats.hpp"
-}  // namespace
-}  // namespace HARDWIRE_ISA
+#include "kernel_selection.hpp"
 
 #define HARDWIRE_STRING(x) #x
 #define HARDWIRE_NAME(x) HARDWIRE_STRING(x)
 #define HARDWIRE_JOIN(a, b) a##b
 #define HARDWIRE_TABLE(isa) HARDWIRE_JOIN(kernels_, isa)
 
+namespace hardwire {
+
 const Kernels& HARDWIRE_TABLE(HARDWIRE_ISA)() {
-  using namespace HARDWIRE_ISA;
-  static constexpr Kernels table = {HARDWIRE_NAME(HARDWIRE_ISA),
-                                    select,
-                                    logit_gradient,
-                                    forward_bits,
-                                    forward_rows,
-                                    group_counts,
-                                    backward_bits,
-                                    top_sums_bits,
-                                    forward_floats,
-                                    backward_floats,
-                                    gather_edges};
+  static constexpr Kernels table = {
+      .name = HARDWIRE_NAME(HARDWIRE_ISA),
+      .select = select,
+      .logit_gradient = logit_gradient,
+      .forward_bits = forward_bits,
+      .forward_rows = forward_rows,
+      .group_scores = group_scores,
+      .backward_bits = backward_bits,
+      .top_sums_bits = top_sums_bits,
+      .forward_floats = forward_floats,
+      .backward_floats = backward_floats,
+      .gather_edges = gather_edges,
+      .run_tile = run_tile,
+  };
   return table;
 }
 

@@ -1,15 +1,14 @@
 // The hot loops, as a table of plain functions. kernels.cpp is compiled once for each instruction set into a table of
-// its own; the engine takes the best one that this machine runs. Only plain pointers cross this border, and the kernel
-// files use no std:: templates: an inline function compiled for AVX-512 must never be the copy that baseline code calls.
+// its own, and `kernels()` is the best one that this machine runs. Only plain pointers cross this border, and the
+// kernel files use no std:: templates: an inline function compiled for AVX-512 must never be the copy that baseline
+// code calls.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 namespace hardwire {
 
-constexpr int kGates = 16;        // choices of a neuron
-constexpr int kLanes = 16;        // floats of a vector, samples of a float tile, neurons of a selection block
-constexpr int kWordSamples = 64;  // samples of a bit tile
+constexpr int kTileSamples = 16;  // samples of a float tile, a vector
 constexpr int kRowWords = 4;      // words of a row, where a tile only runs forwards
 
 // Where one layer reads, and who reads its inputs. Edge 2 * neuron + side is the wire into the first (side 0) or second
@@ -31,6 +30,20 @@ struct SelectionRule {
 struct SelectionResult {
   double confidence;  // sum over neurons of max softmax(logits)
   bool finite;        // no NaN or infinity among the logits
+};
+
+// A circuit: `operations` on slots, cut into runs of equal gates; `outputs` are slots, in `classes` equal groups.
+struct Operation {
+  std::int32_t target, first, second;
+};
+struct Run {
+  std::int32_t gate, count;
+};
+struct CircuitView {
+  std::size_t inputs, slots, classes, run_count, output_count;
+  const Operation* operations;
+  const Run* runs;
+  const std::int32_t* outputs;
 };
 
 struct Kernels {
@@ -55,9 +68,10 @@ struct Kernels {
   void (*forward_rows)(int words, const LayerView& layer, const std::uint8_t* gates, const std::uint64_t* in,
                        std::uint64_t* out);
 
-  // Adds up each of `classes` equal groups of words over neurons, `stride` words apart -> counts[classes][64].
-  void (*group_counts)(const std::uint64_t* words, std::int64_t stride, std::int64_t neurons, std::int64_t classes,
-                       float* counts);
+  // The class sums of the first `samples` of such rows: each of `classes` equal groups of neurons is added up and
+  // divided by the temperature -> scores[samples][classes].
+  void (*group_scores)(const std::uint64_t* rows, std::int64_t neurons, std::int64_t classes, std::int64_t samples,
+                       float temperature, float* scores);
 
   // 64 samples backwards through `layer`: from the gradient rows of its neurons (row row_of[j] of 64 floats, or row j
   // where row_of is null) to those of its inputs (in_rows; null where nobody needs them). Inputs that are neurons
@@ -67,8 +81,8 @@ struct Kernels {
                         float* sums);
 
   // The four sums of the last layer, whose gradient rows are given.
-  void (*top_sums_bits)(std::int64_t neurons, const std::uint64_t* pairs, const float* rows,
-                        const std::int32_t* row_of, float* sums);
+  void (*top_sums_bits)(std::int64_t neurons, const std::uint64_t* pairs, const float* rows, const std::int32_t* row_of,
+                        float* sums);
 
   // 16 samples through a layer of mixtures: in[inputs][16], coefficients[neurons][4] -> out[neurons][16].
   void (*forward_floats)(const LayerView& layer, const float* coefficients, const float* in, float* out);
@@ -82,7 +96,17 @@ struct Kernels {
 
   // The gradient rows of a layer's inputs from its edges: in_rows[inputs][16].
   void (*gather_edges)(const LayerView& layer, const float* edges, float* in_rows);
+
+  // One tile of rows <= lanes * 64 images through a circuit, lanes 1, 8, 16 or 32: words[rows][words of the inputs] ->
+  // scores[rows][classes] or winners[rows] (ties to the lowest class), whichever is not null. slots: [slots][lanes]
+  // words, aligned to 64 bytes.
+  void (*run_tile)(const CircuitView& circuit, const std::uint64_t* words, std::size_t rows, std::size_t lanes,
+                   std::uint64_t* slots, std::int32_t* scores, std::int64_t* winners);
 };
+
+// The best kernels this machine runs; the environment variable HARDWIRE_ISA asks for others by name. Throws an Error if
+// there are none of that name, or this machine cannot run them.
+const Kernels& kernels();
 
 const Kernels& kernels_baseline();
 #ifdef HARDWIRE_X86_64

@@ -12,26 +12,14 @@ namespace hardwire {
 
 namespace {
 
-// Transposes a 64x64 bit matrix in place by swapping ever smaller off-diagonal blocks.
-void transpose_block(std::uint64_t block[64]) {
-  std::uint64_t mask = 0x00000000FFFFFFFFULL;
-  for (int width = 32; width != 0; width >>= 1, mask ^= mask << width) {
-    for (int row = 0; row < 64; row = (row + width + 1) & ~width) {
-      const std::uint64_t swapped = ((block[row] >> width) ^ block[row + width]) & mask;
-      block[row] ^= swapped << width;
-      block[row + width] ^= swapped;
-    }
-  }
-}
-
 // Writes the low `count` bits of `value` (count <= 64, higher bits zero) at bit offset `at` of a zeroed row.
 inline void append_bits(std::uint64_t* row, std::size_t at, std::uint64_t value, std::size_t count) {
-  const std::size_t shift = at % 64;
-  row[at / 64] |= value << shift;
-  if (shift + count > 64) row[at / 64 + 1] |= value >> (64 - shift);
+  const std::size_t shift = at % kWordSamples;
+  row[at / kWordSamples] |= value << shift;
+  if (shift + count > kWordSamples) row[at / kWordSamples + 1] |= value >> (kWordSamples - shift);
 }
 
-// 64 bytes, zero or not, as the bits of a word.
+// kWordSamples bytes, zero or not, as the bits of a word.
 inline std::uint64_t pack_word(const std::uint8_t* bytes) {
   std::uint64_t word = 0;
 #if defined(__SSE2__)
@@ -41,7 +29,7 @@ inline std::uint64_t pack_word(const std::uint8_t* bytes) {
     word |= std::uint64_t(~zeros & 0xFFFF) << (part * 16);
   }
 #else
-  for (int bit = 0; bit < 64; ++bit) word |= std::uint64_t(bytes[bit] != 0) << bit;
+  for (int bit = 0; bit < kWordSamples; ++bit) word |= std::uint64_t(bytes[bit] != 0) << bit;
 #endif
   return word;
 }
@@ -57,12 +45,12 @@ std::uint64_t thermometer(Raw value, const float* thresholds, std::size_t levels
 }  // namespace
 
 void pack(const std::uint8_t* x, std::size_t rows, std::size_t features, std::uint64_t* words) {
-  const std::size_t row_words = word_count(features), whole = features / 64;
+  const std::size_t row_words = word_count(features), whole = features / kWordSamples;
   for (std::size_t row = 0; row < rows; ++row, x += features, words += row_words) {
-    for (std::size_t w = 0; w < whole; ++w) words[w] = pack_word(x + w * 64);
+    for (std::size_t w = 0; w < whole; ++w) words[w] = pack_word(x + w * kWordSamples);
     if (whole == row_words) continue;
-    std::uint8_t rest[64] = {};
-    std::memcpy(rest, x + whole * 64, features - whole * 64);
+    std::uint8_t rest[kWordSamples] = {};
+    std::memcpy(rest, x + whole * kWordSamples, features - whole * kWordSamples);
     words[whole] = pack_word(rest);
   }
 }
@@ -73,11 +61,11 @@ bool pack_floats(const float* x, std::size_t rows, std::size_t features, float t
   for (std::size_t row = 0; row < rows; ++row) {
     const float* values = x + row * features;
     for (std::size_t w = 0; w < row_words; ++w) {
-      const std::size_t count = std::min<std::size_t>(64, features - w * 64);
+      const std::size_t count = std::min<std::size_t>(kWordSamples, features - w * kWordSamples);
       std::uint64_t word = 0;
       bool others = false;
       for (std::size_t bit = 0; bit < count; ++bit) {
-        const float value = values[w * 64 + bit];
+        const float value = values[w * kWordSamples + bit];
         word |= std::uint64_t(value > threshold) << bit;
         others |= value != 0.0f && value != 1.0f;
       }
@@ -92,21 +80,21 @@ void unpack(const std::uint64_t* words, std::size_t rows, std::size_t features, 
   const std::size_t row_words = word_count(features);
   for (std::size_t row = 0; row < rows; ++row)
     for (std::size_t j = 0; j < features; ++j)
-      x[row * features + j] = (words[row * row_words + j / 64] >> (j % 64)) & 1;
+      x[row * features + j] = (words[row * row_words + j / kWordSamples] >> (j % kWordSamples)) & 1;
 }
 
 void transpose(const std::uint64_t* words, std::size_t rows, std::size_t features, std::uint64_t* out,
                std::size_t stride) {
   const std::size_t row_words = word_count(features), out_words = word_count(rows);
-  std::uint64_t block[64];
+  std::uint64_t block[kWordSamples];
   for (std::size_t w = 0; w < row_words; ++w) {
-    const std::size_t columns = std::min<std::size_t>(64, features - w * 64);
+    const std::size_t columns = std::min<std::size_t>(kWordSamples, features - w * kWordSamples);
     for (std::size_t r = 0; r < out_words; ++r) {
-      const std::size_t count = std::min<std::size_t>(64, rows - r * 64);
-      for (std::size_t i = 0; i < count; ++i) block[i] = words[(r * 64 + i) * row_words + w];
-      std::memset(block + count, 0, (64 - count) * sizeof(std::uint64_t));
+      const std::size_t count = std::min<std::size_t>(kWordSamples, rows - r * kWordSamples);
+      for (std::size_t i = 0; i < count; ++i) block[i] = words[(r * kWordSamples + i) * row_words + w];
+      std::memset(block + count, 0, (kWordSamples - count) * sizeof(std::uint64_t));
       transpose_block(block);
-      for (std::size_t j = 0; j < columns; ++j) out[(w * 64 + j) * stride + r] = block[j];
+      for (std::size_t j = 0; j < columns; ++j) out[(w * kWordSamples + j) * stride + r] = block[j];
     }
   }
 }
@@ -118,10 +106,9 @@ void encode(const Raw* raw, std::size_t rows, std::size_t raw_features, const fl
   std::memset(words, 0, rows * row_words * sizeof(std::uint64_t));
   for (std::size_t row = 0; row < rows; ++row)
     for (std::size_t r = 0; r < raw_features; ++r)
-      for (std::size_t level = 0; level < levels; level += 64) {  // a code longer than a word goes in pieces
-        const std::size_t count = std::min<std::size_t>(64, levels - level);
-        const std::uint64_t code =
-            thermometer(raw[row * raw_features + r], thresholds + r * levels + level, count);
+      for (std::size_t level = 0; level < levels; level += kWordSamples) {  // a code longer than a word goes in pieces
+        const std::size_t count = std::min<std::size_t>(kWordSamples, levels - level);
+        const std::uint64_t code = thermometer(raw[row * raw_features + r], thresholds + r * levels + level, count);
         append_bits(words + row * row_words, r * levels + level, code, count);
       }
 }
@@ -130,7 +117,7 @@ void encode(const Raw* raw, std::size_t rows, std::size_t raw_features, const fl
 template <>
 void encode<std::uint8_t>(const std::uint8_t* raw, std::size_t rows, std::size_t raw_features, const float* thresholds,
                           std::size_t levels, std::uint64_t* words) {
-  bool shared = levels <= 64;
+  bool shared = levels <= kWordSamples;
   for (std::size_t r = 1; shared && r < raw_features; ++r)
     shared = std::equal(thresholds, thresholds + levels, thresholds + r * levels);
   if (!shared) {

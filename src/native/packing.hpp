@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace hardwire {
+#include "words.hpp"
 
-constexpr std::size_t word_count(std::size_t bits) { return (bits + 63) / 64; }
+namespace hardwire {
 
 // x[rows][features], zero is 0 and anything else 1 -> words[rows][word_count(features)]
 void pack(const std::uint8_t* x, std::size_t rows, std::size_t features, std::uint64_t* words);

@@ -1,6 +1,17 @@
 // A vector of 16 floats, whatever the instruction set of this compilation has: one 512-bit register, a pair of 256-bit
-// ones, or a pair of pairs of 128-bit ones (any architecture; the compiler's own vector extension does the rest).
-// Included only by kernels.cpp, inside its instruction set's namespace.
+// ones, or a pair of pairs of 128-bit ones (any architecture; the compiler's own vector extension does the rest). In an
+// unnamed namespace, and free of std:: templates, because every instruction set needs a copy of its own.
+#pragma once
+#include <cstdint>
+
+#if defined(__AVX512F__) || defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+namespace hardwire {
+namespace {
+
+constexpr int kLanes = 16;
 
 template <class T>
 struct Pair {
@@ -23,7 +34,7 @@ using Sixteen = Pair<T>;
 #else
 HARDWIRE_VECTORS(16)
 template <class T>
-using Sixteen = Pair<Pair<T>>;
+using Sixteen = Pair<Pair<T> >;
 #endif
 #undef HARDWIRE_VECTORS
 using Floats = Sixteen<PartFloats>;
@@ -31,19 +42,19 @@ using Ints = Sixteen<PartInts>;
 using Words = Sixteen<PartWords>;
 
 // What the compiler's vectors can do, pairs can do: each half for itself.
-#define HARDWIRE_OPERATOR(op)                                                           \
-  template <class T>                                                                    \
-  inline auto operator op(const Pair<T>& a, const Pair<T>& b) {                         \
-    return Pair<decltype(a.low op b.low)>{a.low op b.low, a.high op b.high};            \
+#define HARDWIRE_OPERATOR(op)                                                \
+  template <class T>                                                         \
+  inline auto operator op(const Pair<T>& a, const Pair<T>& b) {              \
+    return Pair<decltype(a.low op b.low)>{a.low op b.low, a.high op b.high}; \
   }
-#define HARDWIRE_SCALAR(op, Scalar)                                                     \
-  template <class T>                                                                    \
-  inline auto operator op(const Pair<T>& a, Scalar b) {                                 \
-    return Pair<decltype(a.low op b)>{a.low op b, a.high op b};                         \
-  }                                                                                     \
-  template <class T>                                                                    \
-  inline auto operator op(Scalar a, const Pair<T>& b) {                                 \
-    return Pair<decltype(a op b.low)>{a op b.low, a op b.high};                         \
+#define HARDWIRE_SCALAR(op, Scalar)                             \
+  template <class T>                                            \
+  inline auto operator op(const Pair<T>& a, Scalar b) {         \
+    return Pair<decltype(a.low op b)>{a.low op b, a.high op b}; \
+  }                                                             \
+  template <class T>                                            \
+  inline auto operator op(Scalar a, const Pair<T>& b) {         \
+    return Pair<decltype(a op b.low)>{a op b.low, a op b.high}; \
   }
 HARDWIRE_OPERATOR(+)
 HARDWIRE_OPERATOR(-)
@@ -98,10 +109,10 @@ inline PartInts as_ints(PartInts x) { return x; }
 inline PartFloats as_floats(PartInts x) { return (PartFloats)x; }
 inline PartFloats to_floats(PartInts x) { return __builtin_convertvector(x, PartFloats); }
 inline PartInts to_ints(PartFloats x) { return __builtin_convertvector(x, PartInts); }
-#define HARDWIRE_HALVES(function)                                                     \
-  template <class T>                                                                  \
-  inline auto function(const Pair<T>& x) {                                            \
-    return Pair<decltype(function(x.low))>{function(x.low), function(x.high)};        \
+#define HARDWIRE_HALVES(function)                                              \
+  template <class T>                                                           \
+  inline auto function(const Pair<T>& x) {                                     \
+    return Pair<decltype(function(x.low))>{function(x.low), function(x.high)}; \
   }
 HARDWIRE_HALVES(as_ints)
 HARDWIRE_HALVES(as_floats)
@@ -135,7 +146,9 @@ inline Floats load_unaligned(const float* p) {
   return x;
 }
 inline void store_unaligned(float* p, const Floats& x) { write(p, x); }
-inline Floats load(const float* p) { return load_unaligned(static_cast<const float*>(__builtin_assume_aligned(p, 64))); }
+inline Floats load(const float* p) {
+  return load_unaligned(static_cast<const float*>(__builtin_assume_aligned(p, 64)));
+}
 inline void store(float* p, const Floats& x) { write(static_cast<float*>(__builtin_assume_aligned(p, 64)), x); }
 
 inline Floats choose(Ints mask, Floats yes, Floats no) {
@@ -239,8 +252,9 @@ inline void transpose(Floats m[16]) {
     }
 }
 
-// e^x for x <= 0, to about 1e-7 of its value, and zero below -32: beside the largest weight of a softmax, which is 1 here,
-// that is 1e-14, far below rounding; kept, such weights make gradients whose squares are denormal, and Adam crawls.
+// e^x for x <= 0, to about 1e-7 of its value, and zero below -32: beside the largest weight of a softmax, which is 1
+// here, that is 1e-14, far below rounding; kept, such weights make gradients whose squares are denormal, and Adam
+// crawls.
 inline Floats exponential(Floats x) {
   const Ints kept = x > spread(-32.0f);
   x = larger(x, spread(-32.0f));
@@ -320,3 +334,6 @@ inline Floats gumbel(Words word) {
   const Floats uniform = (to_floats(as_ints(word >> 9)) + 0.5f) * 0x1p-23f;
   return -logarithm(-logarithm(uniform));
 }
+
+}  // namespace
+}  // namespace hardwire

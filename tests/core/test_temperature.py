@@ -7,8 +7,17 @@ from cases import property_test
 from hypothesis import given
 from hypothesis import strategies as st
 
+import hardwire as hw
 from hardwire.errors import HardwireError
-from hardwire.temperature import CAGE, TEMPERATURES, Constant, Cosine, Linear
+from hardwire.temperature import (
+    CAGE,
+    TEMPERATURES,
+    Constant,
+    Cosine,
+    Linear,
+    Temperature,
+    register_temperature,
+)
 
 
 def taus(temperature, steps):
@@ -110,3 +119,25 @@ def test_a_temperature_in_shared_memory_is_shared():
 def test_bad_settings_are_refused(make, rule):
     with pytest.raises(HardwireError, match=rule):
         make()
+
+
+def test_a_temperature_from_outside_travels_in_model_files(tmp_path):
+    class Halving(Temperature):
+        arguments = ("tau", "every")
+
+        def __init__(self, tau, every):
+            super().__init__(tau)
+            self.every = every
+
+        def advance(self, confidence=None):
+            self.tau.mul_(0.5 ** (1 / self.every))
+
+    register_temperature("test-halving", Halving)
+    try:
+        net = hw.LogicNetwork(6, 2, widths=[8], method="soft-mix", tau=Halving(2.0, 4), seed=0)
+        net(torch.rand(3, 6))
+        hw.save(net, tmp_path / "net")
+        loaded = hw.load(tmp_path / "net")
+        assert isinstance(loaded.selector.temperature, Halving) and loaded.tau == net.tau < 2.0
+    finally:
+        del TEMPERATURES["test-halving"]

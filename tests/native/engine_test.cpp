@@ -1,25 +1,18 @@
-// Drives the native engine without Python, so that sanitizers see every read and write: random stacks of odd shapes,
+// Drives the training engine without Python, so that sanitizers see every read and write: random stacks of odd shapes,
 // both paths, all methods, against naive loops; and several threads on several stacks at once. Run by sanitize.sh.
+#include "engine.hpp"
+
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <random>
 #include <thread>
 #include <vector>
 
-#include "engine.hpp"
+#include "naive.hpp"
 #include "packing.hpp"
 
 using namespace hardwire;
 
 namespace {
-
-using Random = std::mt19937;
-
-float gate_soft(int gate, float a, float b) {
-  const int t11 = gate & 1, t10 = gate >> 1 & 1, t01 = gate >> 2 & 1, t00 = gate >> 3 & 1;
-  return t11 * a * b + t10 * a * (1 - b) + t01 * (1 - a) * b + t00 * (1 - a) * (1 - b);
-}
 
 struct Network {
   std::int64_t inputs, classes;
@@ -89,12 +82,6 @@ struct Network {
   }
 };
 
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "engine_test: %s\n", what);
-  std::exit(1);
-}
-
 void check(Random& random, bool binary, bool hard, bool noisy) {
   const Network network(random);
   const Stack stack = network.stack();
@@ -142,10 +129,9 @@ void run(unsigned seed, int rounds) {
 
 }  // namespace
 
-int main() {
+void test_engine() {
   run(1, 12);
   std::vector<std::thread> threads;  // several callers share the pool
   for (unsigned t = 0; t < 3; ++t) threads.emplace_back(run, 2 + t, 4);
   for (auto& thread : threads) thread.join();
-  std::printf("engine_test with %s kernels: all well\n", kernels().name);
 }

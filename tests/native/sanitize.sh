@@ -1,23 +1,26 @@
 #!/usr/bin/env bash
-# Builds the native engine's own test with each sanitizer and runs it with every instruction set this machine has.
-# Needs g++ or clang++ (CXX) on x86-64; takes about two minutes.
+# Builds the native code's own tests with each sanitizer and runs them with every instruction set this machine has.
+# Needs g++ or clang++ (CXX) on x86-64; takes a few minutes.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-native=$here/../../src/native
+root=$here/../..
+native=$root/src/native
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 compiler=${CXX:-g++}
-common="-std=c++20 -g -O1 -fno-omit-frame-pointer -Wall -Wextra -Wno-psabi -Wno-ignored-attributes -DHARDWIRE_X86_64 -I$native"
+"${PYTHON:-python3}" "$native/make_gate_table.py" "$root/src/hardwire/gates/table.py" "$work/gate_table.hpp"
+common="-std=c++20 -g -O1 -fno-omit-frame-pointer -Wall -Wextra -Wno-psabi -Wno-ignored-attributes -Wno-unknown-warning-option
+  -Wno-maybe-uninitialized -DHARDWIRE_X86_64 -I$native -I$work"
 
 for sanitizer in address,undefined thread; do
   flags="$common -fsanitize=$sanitizer -fno-sanitize-recover=all"
-  kernels() { $compiler $flags -Wno-maybe-uninitialized -DHARDWIRE_ISA="$1" "${@:2}" -c "$native/kernels.cpp" -o "$work/$1.o"; }
+  kernels() { $compiler $flags -DHARDWIRE_ISA="$1" "${@:2}" -c "$native/kernels.cpp" -o "$work/$1.o"; }
   kernels baseline
   kernels avx2 -mavx2 -mfma
   kernels avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma
-  $compiler $flags "$here/engine_test.cpp" "$native"/{engine,packing,threads}.cpp "$work"/*.o -o "$work/test" -lpthread
+  $compiler $flags "$here"/*.cpp "$native"/{circuit,engine,instruction_sets,packing,threads}.cpp "$work"/*.o -o "$work/test" -lpthread
   for isa in baseline avx2 avx512; do
-    echo "sanitizer $sanitizer, instruction set $isa at most:"
+    echo "sanitizer $sanitizer:"
     HARDWIRE_ISA=$isa "$work/test"
   done
 done

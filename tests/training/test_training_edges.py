@@ -233,6 +233,23 @@ def test_the_live_line_shows_everything_and_is_not_redrawn_at_every_step():
     assert shown.count("it/s") < 30
 
 
+def test_on_80_columns_the_live_line_shows_iteration_accuracy_speed_and_time_left():
+    class Stop(hw.Callback):
+        def on_step(self, run):
+            if run.iteration == 50:
+                raise RuntimeError("stopped")
+
+    screen = io.StringIO()
+    line = ProgressLine(Console(file=screen, force_terminal=True, width=80))
+    net = small_net("gumbel-st+cage")
+    with pytest.raises(RuntimeError, match="stopped"):
+        hw.fit(net, digits(), iterations=60_000, batch_size=5, evaluate_every=40, callbacks=[line, Stop()])
+    lines = [part for part in re.split(r"[\r\n]|\x1b\[\d*[A-Za-z]", screen.getvalue()) if "it/s" in part]
+    assert lines and max(map(len, lines)) <= 80
+    last = lines[-1]
+    assert re.match(r"50/60000  [\d.]+ it/s  [\d:]+ left  deployed [\d.]+%  gap [-+][\d.]+  loss ", last), last
+
+
 def test_without_a_terminal_progress_is_one_line_for_each_evaluation(capsys):
     hw.fit(small_net(), digits(), **RUN, progress=True)
     lines = capsys.readouterr().err.splitlines()

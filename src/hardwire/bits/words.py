@@ -10,7 +10,7 @@ import numpy as np
 from hardwire.errors import HardwireError
 
 try:
-    from hardwire import _native
+    import hardwire._native as _native
 except ImportError:  # installed without a compiler
     _native = None
 

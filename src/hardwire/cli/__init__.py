@@ -4,17 +4,19 @@ Each command is one short module, registered here in one line. Surprising: none 
 that help is instant; and `--debug` is taken out of the arguments before typer sees them, so that it works anywhere.
 """
 
-import os
 import sys
 from typing import Annotated
 
 import typer
 
-from hardwire.cli import bench, circuit, data, demo, domains, gap, gates, info, study, train
-from hardwire.errors import HardwireError
+from hardwire.cli import bench, circuit, data, demo, domains, gap, gates, info, records, study, train
+from hardwire.cli.help import Group, plain_flags
+from hardwire.cli.stopping import stoppable
+from hardwire.errors import HardwireError, missing_package
 
 app = typer.Typer(
     name="hardwire",
+    cls=Group,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
@@ -30,7 +32,9 @@ app.command()(bench.bench)
 app.add_typer(data.app, name="data")
 app.add_typer(study.app, name="study")
 app.add_typer(domains.app, name="domains")
+app.add_typer(records.app, name="records")
 app.command()(info.info)
+plain_flags(app)
 
 
 def _version(wanted: bool) -> None:
@@ -47,7 +51,7 @@ def hardwire(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error; works anywhere.")] = False,
-):
+) -> None:
     """Train the circuit you ship: classifiers made of two-input logic gates.
 
     The gates are found by gradient descent; what is left at the end is a Boolean circuit. With the hard methods the
@@ -57,16 +61,19 @@ def hardwire(
 
 def main(arguments: list[str] | None = None) -> None:
     """The entry point: a user's mistake is one line on stderr and exit code 2."""
-    # otherwise torch's threads, which the native engine shares, spin while they wait: on a busy machine that costs most
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     debug = "--debug" in arguments
     try:
-        app([argument for argument in arguments if argument != "--debug"], prog_name="hardwire")
+        with stoppable():
+            app([argument for argument in arguments if argument != "--debug"], prog_name="hardwire")
     except HardwireError as error:
         if debug:
             raise
         _fail(str(error))
+    except ModuleNotFoundError as error:
+        if debug:
+            raise
+        _fail(str(missing_package(error, "this command")))
     except OSError as error:  # a full disk, a folder that cannot be written
         if debug:
             raise

@@ -1,12 +1,17 @@
 """`hardwire data`: what datasets there are, and fetching them ahead of time."""
 
+from typing import TYPE_CHECKING
+
 import typer
+
+if TYPE_CHECKING:
+    from hardwire.data.store import Collection
 
 app = typer.Typer(help="Datasets: list them, fetch their files.", no_args_is_help=True)
 
 
 @app.command("list")
-def list_datasets():
+def list_datasets() -> None:
     """The datasets by name, and whether their files are in the data folder."""
     from rich.console import Console
     from rich.table import Table
@@ -36,7 +41,7 @@ def list_datasets():
 def get(
     name: str = typer.Argument(help="A dataset by name, or all."),
     repair: bool = typer.Option(False, "--repair", help="Fetch again the files whose checksum is wrong."),
-):
+) -> None:
     """Fetch the files of a dataset where they are missing, and compare their checksums."""
     from hardwire import data
     from hardwire.errors import HardwireError
@@ -53,7 +58,7 @@ def get(
         raise HardwireError("\n".join(dict.fromkeys(failures)))  # names that share files fail alike: said once
 
 
-def _files(collection) -> tuple[str, str]:
+def _files(collection: "Collection | None") -> tuple[str, str]:
     """The two cells that speak of files: how many are there, and their size."""
     from hardwire.data.store import present
 

@@ -1,21 +1,27 @@
 """`hardwire gap`: how much of what training promised the circuit keeps, and where it is lost."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hardwire.cli.options import Data, Threads
 from hardwire.errors import HardwireError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from hardwire.data import Dataset
+    from hardwire.measure import NodeGap
+    from hardwire.network import LogicNetwork
 
 
 def gap(
     model: Annotated[Path, typer.Argument(help="A model file, as `hardwire train` writes it.")],
-    dataset: Annotated[
-        str | None, typer.Argument(help="Measure on this dataset. [default: the one the model was trained on]")
-    ] = None,
+    data: Data = None,
     batch_size: Annotated[int, typer.Option(min=1, help="Rows in each forward pass.")] = 1000,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads. [default: one for each core]")] = None,
-):
+    threads: Threads = None,
+) -> None:
     """Measure the gap between training and the deployed circuit.
 
     Three accuracies on the test set: with the method's own forward pass (A^M), with one gate a neuron (A^soft), and
@@ -27,15 +33,15 @@ def gap(
 
     report.set_threads(threads)
     net = hw.load(model)
-    data = hw.data.load(dataset or _trained_on(model))
-    _check_fit(model, net, data)
+    rows = hw.data.load(data or _trained_on(model))
+    _check_fit(model, net, rows)
     console = report.console()
     console.print(
-        f"{model}: {net.method}, {sum(net.widths):,} gates, on the {len(data.test):,} test rows of {data.name}"
+        f"{model}: {net.method}, {sum(net.widths):,} gates, on the {len(rows.test):,} test rows of {rows.name}"
     )
-    console.print(report.accuracies(hw.measure_gap(net, data.test, batch_size=batch_size)))
+    console.print(report.accuracies(hw.measure_gap(net, rows.test, batch_size=batch_size)))
     console.print(report.layers(net))
-    console.print(_nodes(hw.node_gaps(net, data.test.x[:batch_size])))
+    console.print(_nodes(hw.node_gaps(net, rows.test.x[:batch_size])))
 
 
 def _trained_on(model: Path) -> str:
@@ -43,11 +49,11 @@ def _trained_on(model: Path) -> str:
 
     name = trained_on(model)
     if name is None:
-        raise HardwireError(f"{model} does not say what it was trained on; name it: hardwire gap {model} DATASET")
+        raise HardwireError(f"{model} does not say what it was trained on; say it: hardwire gap {model} --data DATASET")
     return name
 
 
-def _check_fit(model, net, data) -> None:
+def _check_fit(model: Path, net: "LogicNetwork", data: "Dataset") -> None:
     if (net.inputs, net.classes) != (data.inputs, data.classes):
         raise HardwireError(
             f"{model} reads {net.inputs} inputs and tells {net.classes} classes apart, but {data.name} has "
@@ -55,7 +61,7 @@ def _check_fit(model, net, data) -> None:
         )
 
 
-def _nodes(gaps):
+def _nodes(gaps: "list[NodeGap]") -> "Table":
     from rich.table import Table
 
     table = Table(title="Neurons in training beside their deployed gate: |difference of outputs|", title_justify="left")

@@ -1,7 +1,7 @@
 """`hardwire info`: what is installed and what it runs on; the first thing to paste into a bug report."""
 
 
-def info():
+def info() -> None:
     """Versions, engines, cores and the data folder."""
     import os
     import platform

@@ -6,11 +6,18 @@ Accuracies are per cent and gaps are percentage points, always of the test set.
 import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from hardwire.gates import GATE_NAMES
+
+if TYPE_CHECKING:
+    from hardwire.measure import Gap
+    from hardwire.network import LogicNetwork
+    from hardwire.training import Record
+    from hardwire.training.settings import Job
 
 
 def console() -> Console:
@@ -41,30 +48,35 @@ def set_threads(threads: int | None) -> None:
         torch.set_num_threads(threads)
 
 
-def settings(data, net, iterations, batch_size, lr, seed, files: dict) -> Table:
+def settings(job: "Job") -> Table:
     """What is about to be run, line by line."""
     import torch
 
     from hardwire.temperature import CAGE
 
-    engine = net.engine_name(data.train.x)
+    settings, data, net = job.settings, job.data, job.net
     cage = isinstance(net.selector.temperature, CAGE)
     shape = " + ".join(f"{width:,}" for width in net.widths)
-    rows = {
-        "data": f"{data.name}: {len(data.train):,} training and {len(data.test):,} test rows of {data.inputs:,} "
-        f"inputs, {data.classes} classes",
+    rows, batch = data.with_validation() if settings.validation else data, f"batch size {settings.batch_size}"
+    held_out = f", {len(rows.validation):,} to choose on" if settings.validation else ""
+    batch += f" times {settings.accumulate}" if settings.accumulate > 1 else ""
+    length = f"{settings.iterations:,} iterations" if settings.epochs is None else f"{settings.epochs:g} epochs"
+    lines = {
+        "data": f"{data.name}: {len(rows.train):,} training and {len(data.test):,} test rows{held_out}, of "
+        f"{data.inputs:,} inputs, {data.classes} classes",
         "network": f"{shape} gates, {net.method} with {'CAGE' if cage else f'tau {net.tau:g}'}",
-        "training": f"{iterations:,} iterations, batch size {batch_size}, Adam at {lr:g}, seed {seed}",
-        "engine": f"{engine}, {torch.get_num_threads()} threads",
-        **files,
+        "training": f"{length}, {batch}, Adam at {settings.lr:g}, seed {settings.seed}",
+        "engine": f"{net.engine_name(data.train.x)}, {torch.get_num_threads()} threads",
+        "model": job.out,
+        "checkpoint": job.checkpoint,
     }
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    for name, value in rows.items():
+    table = Table("name", Column("value", overflow="fold"), show_header=False, box=None, padding=(0, 2, 0, 0))
+    for name, value in lines.items():
         table.add_row(f"[bold]{name}", str(value))
     return table
 
 
-def accuracies(gap) -> Table:
+def accuracies(gap: "Gap | Record") -> Table:
     """The three accuracies and what is lost between them; `gap` is a Gap or a Record of a history."""
     table = Table(title="Test accuracy, and what is lost on the way to the circuit", title_justify="left")
     table.add_column("pass")
@@ -81,7 +93,7 @@ def accuracies(gap) -> Table:
     return table
 
 
-def layers(net) -> Table:
+def layers(net: "LogicNetwork") -> Table:
     """One row a layer: its size, how decided its neurons are, and the gates they chose most."""
     from hardwire.measure import commitment, gate_usage
 

@@ -15,12 +15,32 @@ from hardwire.data.kinds import check_there, is_file, read_file
 
 if TYPE_CHECKING:
     from hardwire.data.arrays import from_arrays as from_arrays
+    from hardwire.data.augmentation import augment as augment
     from hardwire.data.dataset import Dataset as Dataset
     from hardwire.data.dataset import Rows as Rows
     from hardwire.data.dataset import Split as Split
 
-__all__ = ["Dataset", "Entry", "Images", "Rows", "Split", "check", "fetch", "from_arrays", "load", "names", "register"]
-_WITH_TORCH = {"from_arrays": "arrays", "Dataset": "dataset", "Rows": "dataset", "Split": "dataset"}
+__all__ = [
+    "Dataset",
+    "Entry",
+    "Images",
+    "Rows",
+    "Split",
+    "augment",
+    "check",
+    "fetch",
+    "from_arrays",
+    "load",
+    "names",
+    "register",
+]
+_WITH_TORCH = {
+    "augment": "augmentation",
+    "from_arrays": "arrays",
+    "Dataset": "dataset",
+    "Rows": "dataset",
+    "Split": "dataset",
+}
 sets.register_all()
 
 
@@ -56,7 +76,9 @@ def fetch(name: str, repair: bool = False) -> Path | None:
 
 
 def load(name: str | PathLike[str]) -> "Dataset":
-    """A dataset by name (see `names`), its files fetched where they are missing; or the path of a file (an .npz)."""
+    """A dataset by name (see `names`; "mnist@3" has three thresholds a pixel), its files fetched where they are
+    missing; or the path of a file (an .npz).
+    """
     if is_file(name):
         return read_file(name)
     entry = entry_of(str(name))

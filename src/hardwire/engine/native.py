@@ -82,11 +82,8 @@ def prepare(stack: Stack, before: object) -> Prepared:
     if isinstance(before, Prepared) and before.fits(stack):
         return before
     arrays = [level.wires.to(torch.int32).contiguous().numpy() for level in stack.levels]
-    try:
-        native = _native.Stack(stack.inputs, arrays)
-    except ValueError as error:
-        raise HardwireError(f"bad wiring: {error}") from None
-    return Prepared(tuple((level.wires, level.wires._version) for level in stack.levels), native)
+    versions = tuple((level.wires, level.wires._version) for level in stack.levels)
+    return Prepared(versions, _native.Stack(stack.inputs, arrays))
 
 
 @dataclass(frozen=True, eq=False)

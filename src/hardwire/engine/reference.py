@@ -125,7 +125,15 @@ def _chosen_wires(h: torch.Tensor, level: Level, rule: Rule) -> torch.Tensor:
     return _Wires.apply(h, weights.flatten(0, 1), candidates.flatten(0, 1))
 
 
-class _Bilinear(torch.autograd.Function):
+class _KeepsInputs(torch.autograd.Function):
+    """Base of operations that keep just their inputs for the backward pass."""
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[torch.Tensor, ...], output: torch.Tensor) -> None:
+        ctx.save_for_backward(*inputs)
+
+
+class _Bilinear(_KeepsInputs):
     """out = c0 + c1*a + c2*b + c3*a*b with a = h[first], b = h[second].
 
     h [inputs, batch], c [neurons, 4], first and second [neurons] -> [neurons, batch]. Only h is kept for the
@@ -142,10 +150,6 @@ class _Bilinear(torch.autograd.Function):
         return out
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[torch.Tensor, ...], output: torch.Tensor) -> None:
-        ctx.save_for_backward(*inputs)
-
-    @staticmethod
     def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         h, c, first, second = ctx.saved_tensors
         grad_h, sums = torch.zeros_like(h), []
@@ -160,7 +164,7 @@ class _Bilinear(torch.autograd.Function):
         return grad_h if ctx.needs_input_grad[0] else None, torch.cat(sums), None, None
 
 
-class _Wires(torch.autograd.Function):
+class _Wires(_KeepsInputs):
     """out[n] = sum_k weights[n, k] * h[candidates[n, k]]: h [inputs, batch], weights and candidates [nodes, K].
 
     The weights get sum_b d * h[candidate]; the inputs get the gradient of the forward pass, so under one-hot weights
@@ -174,10 +178,6 @@ class _Wires(torch.autograd.Function):
             for w, wire in zip(weights[part].unbind(1), candidates[part].unbind(1), strict=True):
                 out[part] += w.unsqueeze(1) * h.index_select(0, wire)
         return out
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[torch.Tensor, ...], output: torch.Tensor) -> None:
-        ctx.save_for_backward(*inputs)
 
     @staticmethod
     def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor | None, ...]:

@@ -2,7 +2,7 @@
 
 from hardwire.layers.base import LAYERS, Fused, GateLayer, Part, check_input, parts_of, register_layer
 from hardwire.layers.conv import LogicConv2d, OrPool2d
-from hardwire.layers.group_sum import GroupSum, check_groups, default_group_temperature
+from hardwire.layers.group_sum import GroupSum, NumberSum, check_groups, default_group_temperature
 from hardwire.layers.logic import LogicLayer
 from hardwire.layers.selector import Selecting, Selector, check_seed, one_step, selection_mode
 
@@ -13,6 +13,7 @@ __all__ = [
     "GroupSum",
     "LogicConv2d",
     "LogicLayer",
+    "NumberSum",
     "OrPool2d",
     "Part",
     "Selecting",

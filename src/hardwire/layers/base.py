@@ -87,6 +87,7 @@ class GateLayer(Fused):
     selector: Selector | None
     input_shape: tuple[int, ...]
     output_shape: tuple[int, ...]
+    learns = True  # whether it has anything to choose
     own_choice = False  # whether the layer was made with a method of its own, which a network then leaves to it
 
     @property

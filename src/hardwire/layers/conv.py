@@ -267,6 +267,7 @@ class OrPool2d(GateLayer):
     """
 
     kind = "or-pool2d"
+    learns = False
     selector = None
 
     def __init__(

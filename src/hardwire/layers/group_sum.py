@@ -1,4 +1,8 @@
-"""`GroupSum`: the last layer's outputs added up into class scores."""
+"""`GroupSum`: the last layer's outputs added up into class scores; `NumberSum`: all of them added up into one number.
+
+Surprising: a number moves in steps of a power of two. So (sum + a whole number) * step is exact in the floats of the
+network as in the fixed point of a circuit, where it costs one addition.
+"""
 
 import math
 import sys
@@ -30,12 +34,49 @@ class GroupSum(nn.Module):
         """The same as plain data, for a stack whose last level has `features` neurons."""
         return Head(self.classes, self.temperature_for(features))
 
+    def offset_for(self, features: int) -> int:
+        """What is added to a sum before it is divided by the temperature."""
+        return 0
+
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         check_groups(x.shape[-1], self.classes)
-        return x.unflatten(-1, (self.classes, -1)).sum(-1) / self.temperature_for(x.shape[-1])
+        return self.shift(x.unflatten(-1, (self.classes, -1)).sum(-1) / self.temperature_for(x.shape[-1]), x.shape[-1])
+
+    def shift(self, scores: torch.Tensor, features: int) -> torch.Tensor:
+        """Sums over the temperature -> what comes out."""
+        offset = self.offset_for(features)
+        return scores + offset / self.temperature_for(features) if offset else scores
 
     def extra_repr(self) -> str:
         return f"classes={self.classes}, temperature={self.temperature or 'alpha(C)*sqrt(k)'}"
+
+
+class NumberSum(GroupSum):
+    """One number from low to high: (sum + offset) * step over all features, [batch, features] -> [batch, 1].
+
+    step: the smallest power of two with which the sums 0 to `features` span high - low; offset: the whole number that
+    puts the middle of the sums in the middle of low and high. What lies outside cannot be said: give some room.
+    """
+
+    def __init__(self, low: float, high: float):
+        nn.Module.__init__(self)
+        numbers = all(isinstance(end, Real) and abs(end) < math.inf for end in (low, high))
+        if not (numbers and low < high):
+            raise HardwireError(f"a number has a range, low and a higher high, not {low!r} and {high!r}")
+        self.low, self.high = float(low), float(high)
+        self.classes, self.temperature = 1, None
+
+    def step_for(self, features: int) -> float:
+        return 2.0 ** math.ceil(math.log2((self.high - self.low) / features))
+
+    def temperature_for(self, features: int) -> float:
+        return 1 / self.step_for(features)
+
+    def offset_for(self, features: int) -> int:
+        return math.floor((self.low / 2 + self.high / 2) / self.step_for(features) - features / 2 + 0.5)
+
+    def extra_repr(self) -> str:
+        return f"{self.low:g} to {self.high:g}"
 
 
 def default_group_temperature(classes: int, neurons_per_class: int) -> float:

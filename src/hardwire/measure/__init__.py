@@ -2,7 +2,7 @@
 
 from hardwire.measure.bounds import LossGap, NodeGap, loss_bound, node_gaps
 from hardwire.measure.choices import commitment, gate_usage, parts_in
-from hardwire.measure.gap import Gap, check_labels, evaluating, measure_gap
+from hardwire.measure.gap import Gap, check_labels, evaluating, measure_gap, own_loss
 
 __all__ = [
     "Gap",
@@ -15,5 +15,6 @@ __all__ = [
     "loss_bound",
     "measure_gap",
     "node_gaps",
+    "own_loss",
     "parts_in",
 ]

@@ -17,7 +17,7 @@ from torch import nn
 from hardwire.bits import Bits
 from hardwire.engine.stack import MODES, Input
 from hardwire.errors import HardwireError, whole_number
-from hardwire.layers import Selecting, selection_mode
+from hardwire.layers import NumberSum, Selecting, selection_mode
 from hardwire.selection import first_argmax
 
 Loss: TypeAlias = Callable[[Any, torch.Tensor], torch.Tensor]
@@ -63,8 +63,9 @@ def measure_gap(model: nn.Module, data: Any, batch_size: int = 1000, loss: Loss 
     The model is any module that chooses (a LogicNetwork, LogicLayers in an nn.Sequential, a module of
     `hardwire.systems`) and gives class scores [batch, classes]. Each batch of the noisy methods gets a draw of its own,
     as a training step would. loss: for a model without classes a function of (output, target) that gives a batch's
-    mean; y is then its target, of any shape, and the three numbers are losses.
+    mean; y is then its target, of any shape, and the three numbers are losses. A network of a number has one already.
     """
+    loss = loss or own_loss(model)
     x, y = rows_and_labels(data) if loss is None else rows_and_targets(data)
     batch_size = whole_number("batch_size", batch_size)
     if not any(isinstance(module, Selecting) for module in model.modules()):
@@ -76,6 +77,16 @@ def measure_gap(model: nn.Module, data: Any, batch_size: int = 1000, loss: Loss 
                 total = _count_correct(model, x, y, batch_size) if loss is None else _sum(model, x, y, batch_size, loss)
                 means[mode] = total / len(y)
     return Gap(**means, samples=len(y), metric="accuracy" if loss is None else "loss")
+
+
+def squared_error(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    """The mean squared error of numbers [batch, 1]; target: [batch]."""
+    return (output[:, 0] - target).square().mean()
+
+
+def own_loss(model: nn.Module) -> Loss | None:
+    """The loss of a model that computes a number; None of one that gives class scores."""
+    return squared_error if any(isinstance(module, NumberSum) for module in model.modules()) else None
 
 
 def rows_and_labels(data: Any) -> tuple[Input, torch.Tensor]:

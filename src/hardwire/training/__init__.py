@@ -9,6 +9,19 @@ from hardwire.training.divergence import TrainingDiverged
 from hardwire.training.fit import fit
 from hardwire.training.history import History, Record
 from hardwire.training.measures import GapMeasures
+from hardwire.training.memory import memory_needed
+from hardwire.training.settings import Settings
 from hardwire.training.tensorboard import TensorBoard
 
-__all__ = ["Callback", "GapMeasures", "History", "Record", "Run", "TensorBoard", "TrainingDiverged", "fit"]
+__all__ = [
+    "Callback",
+    "GapMeasures",
+    "History",
+    "Record",
+    "Run",
+    "Settings",
+    "TensorBoard",
+    "TrainingDiverged",
+    "fit",
+    "memory_needed",
+]

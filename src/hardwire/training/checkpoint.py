@@ -111,13 +111,13 @@ def identity_of(
     return {
         "network": models.config_of(net) if isinstance(net, LogicNetwork) else repr(net),
         "optimizer": {"class": type(optimizer).__name__, **{k: str(v) for k, v in optimizer.defaults.items()}},
-        "training data": "a DataLoader" if train is None else _data_identity(train),
-        "evaluation data": _data_identity(rows),
+        "training data": "a DataLoader" if train is None else data_identity(train),
+        "evaluation data": data_identity(rows),
         **{name: value for name, value in settings.items() if value is not None},
     }
 
 
-def _data_identity(rows: Rows) -> dict[str, Any]:
+def data_identity(rows: Rows) -> dict[str, Any]:
     """Its size and a digest of all labels and of up to 1,000 rows spread over it: enough to tell datasets apart."""
     spread = torch.linspace(0, len(rows) - 1, min(len(rows), 1000), dtype=torch.float64).long()
     x, y = rows.x[spread], rows.y if rows.y.ndim == 1 else rows.y[spread]
@@ -125,7 +125,9 @@ def _data_identity(rows: Rows) -> dict[str, Any]:
     for tensor in (y, x.words if isinstance(x, Bits) else x):
         digest.update(tensor.cpu().contiguous().flatten().view(torch.uint8).numpy().data)
     features = x.shape[1] if len(x.shape) == 2 else list(x.shape[1:])
-    return {"rows": len(rows), "features": features, "digest": digest.hexdigest()}
+    identity = {"rows": len(rows), "features": features, "digest": digest.hexdigest()}
+    augmentation = getattr(rows, "augmentation", None)
+    return identity if augmentation is None else {**identity, "augmentation": augmentation}
 
 
 def flatten(value: Any, tensors: dict[str, torch.Tensor], name: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 from hardwire.bits import Encoder
 from hardwire.errors import HardwireError, whole_number
 from hardwire.layers import Selecting, selection_mode
-from hardwire.measure import check_labels, evaluating
+from hardwire.measure import check_labels, evaluating, own_loss
 from hardwire.network import LogicNetwork
 from hardwire.training.callbacks import Callback, Run
 from hardwire.training.checkpoint import Checkpoint, identity_of
@@ -65,8 +65,8 @@ def fit(
     batches that make one step. seed: of the order of batches. optimizer: Adam(lr) if not given. scheduler: of the
     learning rate, a torch one or a function that makes one from the optimizer; moved after each step.
 
-    loss: of (what net gives, y), cross entropy if not given; modules with an `auxiliary` loss have it added. measures:
-    of (net, rows), numbers by name; `GapMeasures` if not given.
+    loss: of (what net gives, y), cross entropy if not given (squared error, of a number); modules with an `auxiliary`
+    loss have it added. measures: of (net, rows), numbers by name; `GapMeasures` if not given.
 
     validation: the rows to measure on instead of the test set: True (the dataset's own), a share of the training rows
     (the last ones, such as 0.2), or rows of your own. stop_early: stop after so many evaluations without a better one.
@@ -82,6 +82,7 @@ def fit(
         checkpoint_every=checkpoint_every, stop_early=stop_early,
     )  # fmt: skip
     whole_number("seed", seed, least=0)
+    loss = loss or own_loss(net)
     fed = feed(data, validation, batch_size, seed, gates=isinstance(net, LogicNetwork) and loss is None)
     iterations, evaluate_every = _length(iterations, epochs, fed.epoch / accumulate, evaluate_every)
     if measures is None:
@@ -182,7 +183,7 @@ def _check_choosing(run: Run, stop_early: int | None, keep_best: bool) -> None:
         if wanted and run.history.split != VALIDATION:
             raise HardwireError(
                 f"{name} chooses by what is measured, and nothing is chosen on the {run.history.split} rows; give "
-                "validation rows: validation=True takes the last part of train, 0.2 the last fifth"
+                "validation rows: validation=True (--validation) takes the last part of train, 0.2 the last fifth"
             )
 
 

@@ -2,13 +2,12 @@
 
 Every gate is bilinear on [0, 1]: soft(a, b) = c0 + c1*a + c2*b + c3*a*b. So four numbers say all of it, a mixture of
 gates is again four numbers, and no code of ours ever computes 16 gate outputs. The truth table follows from the same
-four numbers. Surprising: the order is the truth table read with (a, b) = (1, 1) as the lowest bit.
+four numbers. Surprising: the order is the truth table read with (a, b) = (1, 1) as the lowest bit; and this file
+needs nothing but Python, because the build of the native code runs it alone to write the same table in C++.
 """
 
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 THRESHOLD = 0.5  # an input above this is true for a hard gate
 
@@ -62,7 +61,3 @@ GATES = tuple(
     )
 )
 GATE_NAMES = tuple(gate.name for gate in GATES)
-
-COEFFICIENTS = np.array([gate.coefficients for gate in GATES], np.float32)
-"""[16, 4]: the matrix M; mixture weights [..., 16] @ M are the mixture's own four coefficients."""
-COEFFICIENTS.setflags(write=False)

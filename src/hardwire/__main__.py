@@ -1,0 +1,19 @@
+"""The program `hardwire`, also as `python -m hardwire`; where it is not installed, one line says how."""
+
+import sys
+
+from hardwire.errors import missing_package
+
+
+def main() -> None:
+    """Runs the command line."""
+    try:
+        from hardwire.cli import main as run
+    except ModuleNotFoundError as error:
+        print(f"error: {missing_package(error, 'the command line')}", file=sys.stderr)
+        sys.exit(2)
+    run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,246 @@
+"""`Settings`: a training run as plain data, from the name of a dataset to the name of its model file.
+
+It is what `hardwire train` runs, defaults included. Surprising: a model file carries its settings, so that the same run
+is not done twice and another run's model is not overwritten.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from hardwire import data as datasets
+from hardwire import models
+from hardwire.data.dataset import Dataset
+from hardwire.errors import HardwireError
+from hardwire.network import LogicNetwork
+from hardwire.selection import parse_method
+from hardwire.training.callbacks import Callback
+from hardwire.training.checkpoint import data_identity
+from hardwire.training.fit import fit
+from hardwire.training.history import History
+from hardwire.training.memory import check_memory
+
+WIDTH, DEPTH = 2000, 2
+EVERY = 200  # iterations between two evaluations
+_NOT_TOLD = ("engine", "cage")  # settings that do not change what is trained, or that the method's name tells
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a run. Those of the network are `LogicNetwork`'s, those of the training `fit`'s.
+
+    width: 2000 if not given, or the next number that splits into the classes; depth: 2. widths: instead of both. cage:
+    the same as "+cage" behind the method. tau: 1.0 if not given; with CAGE there is none to give.
+    """
+
+    dataset: str
+    width: int | None = None
+    depth: int | None = None
+    widths: tuple[int, ...] | None = None
+    method: str = "hard-st"
+    tau: float | None = None
+    cage: bool = False
+    wiring: str = "random"
+    candidates: int | None = None
+    start: str = "normal"
+    iterations: int | None = None
+    epochs: float | None = None
+    batch_size: int = 128
+    accumulate: int = 1
+    lr: float = 0.01
+    evaluate_every: int | None = None
+    validation: bool = False
+    stop_early: int | None = None
+    keep_best: bool = False
+    seed: int = 0
+    engine: str = "auto"
+
+    def __post_init__(self) -> None:
+        method, named_cage = parse_method(self.method)
+        if self.cage and not method.hard:
+            raise HardwireError(f"CAGE adapts the backward pass of hard-st and gumbel-st; {method.name} has no such")
+        if self.cage and not named_cage:
+            object.__setattr__(self, "method", f"{self.method}+cage")
+        if self.tau is not None and (self.cage or named_cage):
+            raise HardwireError("CAGE sets the temperature itself; give either CAGE or tau, not both")
+        if self.widths is not None and not (self.width is None and self.depth is None):
+            raise HardwireError("give either width and depth, or widths, not both")
+        if self.chooses and not self.validation:
+            raise HardwireError(
+                "stop_early and keep_best choose on validation rows; add validation (--validation), which takes the "
+                "last sixth of the training rows"
+            )
+        if self.iterations is None and self.epochs is None:
+            object.__setattr__(self, "iterations", 2000)
+        if self.evaluate_every is None and self.iterations is not None:
+            object.__setattr__(self, "evaluate_every", EVERY)
+
+    @property
+    def chooses(self) -> bool:
+        """Whether something is chosen at evaluations, so that it matters when they are."""
+        return self.stop_early is not None or self.keep_best
+
+    def sizes(self, classes: int) -> list[int]:
+        """The gates of each layer."""
+        if self.widths is not None:
+            return list(self.widths)
+        width = -(-WIDTH // classes) * classes if self.width is None else self.width
+        return [width] * (DEPTH if self.depth is None else self.depth)
+
+    def network(self, data: Dataset) -> LogicNetwork:
+        """The untrained network for a dataset; refused where its training would not fit into memory."""
+        sizes = self.sizes(data.classes)
+        options: dict[str, Any] = {} if self.candidates is None else {"candidates": self.candidates}
+        check_memory(sizes, data.inputs, self.batch_size, self.candidates or 0)
+        return LogicNetwork(
+            data.inputs,
+            data.classes,
+            widths=sizes,
+            method=self.method,
+            tau=1.0 if self.tau is None else self.tau,
+            seed=self.seed,
+            encoder=data.encoder,
+            engine=self.engine,
+            wiring=self.wiring,
+            start=self.start,
+            **options,
+        )
+
+    def file_name(self, classes: int) -> str:
+        """A name for the model: it tells apart runs of different settings, those that are usual left out."""
+        sizes = self.sizes(classes)
+        flat = len(set(sizes)) == 1
+        length = f"{self.iterations}it" if self.epochs is None else f"{self.epochs:g}epochs"
+        parts = [
+            Path(self.dataset).stem,
+            self.method,
+            "" if parse_method(self.method)[1] else f"tau{1.0 if self.tau is None else self.tau:g}",
+            f"{sizes[0]}x{len(sizes)}" if flat else "-".join(map(str, sizes)),
+            length,
+            *(f"{name}{_short(getattr(self, field))}" for field, name in _IN_NAMES.items() if self._differs(field)),
+            f"every{self.evaluate_every}" if self.chooses and self.evaluate_every not in (None, EVERY) else "",
+            f"seed{self.seed}",
+        ]
+        return "-".join(part for part in parts if part) + ".safetensors"
+
+    def _differs(self, name: str) -> bool:
+        return bool(getattr(self, name) != _DEFAULTS[name])
+
+    def prepare(
+        self,
+        out: str | os.PathLike[str] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        others: Sequence[Path] = (),
+    ) -> "Job":
+        """Loads the data, makes the network and the folders of all files, `others` among them."""
+        data = datasets.load(self.dataset)
+        net = self.network(data)
+        model = Path(self.file_name(data.classes) if out is None else out).expanduser()
+        kept = None if checkpoint is None else Path(checkpoint).expanduser()
+        job = Job(self, data, net, model, kept or Path(f"{model}.checkpoint"), kept is not None)
+        _check_distinct(Path(self.dataset), job.out, job.checkpoint, *others)
+        for path in (job.out, job.checkpoint, *others):
+            _make_room(path)
+        return job
+
+
+_DEFAULTS = {field.name: field.default for field in fields(Settings)}
+_IN_NAMES = {  # setting -> what stands for it in a file's name
+    "wiring": "",
+    "candidates": "of",
+    "start": "",
+    "batch_size": "batch",
+    "accumulate": "accumulate",
+    "lr": "lr",
+    "validation": "validation",
+    "stop_early": "stop",
+    "keep_best": "best",
+}
+
+
+@dataclass
+class Job:
+    """Settings with all they need, ready to run. checkpoint: kept when the run is done only where `keep` says so."""
+
+    settings: Settings
+    data: Dataset
+    net: LogicNetwork
+    out: Path
+    checkpoint: Path
+    keep: bool = False
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What a model file says of the run that made it: the settings and the data, as JSON values."""
+        left_out = _NOT_TOLD if self.settings.chooses else (*_NOT_TOLD, "evaluate_every")
+        settings = {name: value for name, value in asdict(self.settings).items() if name not in left_out}
+        widths = None if self.settings.widths is None else list(self.settings.widths)
+        return settings | {"widths": widths, "rows": data_identity(self.data.train)}
+
+    def finished(self) -> bool:
+        """Whether the model is there already; another run's in its place is an error."""
+        if not self.out.exists():
+            return False
+        found = models.settings_of(self.out)
+        if found is None:
+            raise HardwireError(f"{self.out} is there already, and does not say how it was made; {_ANOTHER_PLACE}")
+        for name, value in self.record.items():
+            if found.get(name) != value:
+                raise HardwireError(
+                    f"{self.out} is there already and of another run: its {name} is {found.get(name)}, here it is "
+                    f"{value}; {_ANOTHER_PLACE}"
+                )
+        return True
+
+    def run(self, resume: bool = True, callbacks: Sequence[Callback] = (), progress: bool | None = None) -> History:
+        """Trains, or goes on from the checkpoint, and saves the model."""
+        settings = self.settings
+        history = fit(
+            self.net,
+            self.data,
+            settings.iterations,
+            settings.batch_size,
+            settings.lr,
+            settings.evaluate_every,
+            epochs=settings.epochs,
+            accumulate=settings.accumulate,
+            seed=settings.seed,
+            validation=settings.validation,
+            stop_early=settings.stop_early,
+            keep_best=settings.keep_best,
+            checkpoint=self.checkpoint,
+            resume=resume,
+            callbacks=callbacks,
+            progress=progress,
+        )
+        models.save(self.net, self.out, dataset=settings.dataset, settings=self.record)
+        if not self.keep:
+            self.checkpoint.unlink(missing_ok=True)
+        return history
+
+
+_ANOTHER_PLACE = "choose another out (--out), or start over with --no-resume, which replaces it"
+
+
+def _short(value: object) -> str:
+    return "" if value is True else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _check_distinct(*paths: Path) -> None:
+    """The data, the model, the checkpoint and the history must not overwrite each other."""
+    places = [path.absolute() for path in paths]
+    for place in places:
+        if places.count(place) > 1:
+            raise HardwireError(f"{place} is named twice; data, model, checkpoint and history need a file each")
+
+
+def _make_room(path: Path) -> None:
+    """The folder of a file that will be written, made now: a wrong path should not cost a training run."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise HardwireError(f"cannot write {path}: {path.parent} is not a folder") from None
+    if path.is_dir():
+        raise HardwireError(f"cannot write {path}: it is a folder; name a file in it")

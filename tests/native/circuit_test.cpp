@@ -1,0 +1,73 @@
+// Drives circuits without Python: random programs of odd shapes, packed words and bytes, scores and winners, in tiles
+// of every width, against naive loops. Run by sanitize.sh.
+#include "circuit.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "naive.hpp"
+#include "packing.hpp"
+
+using namespace hardwire;
+
+namespace {
+
+CircuitProgram random_program(Random& random) {
+  CircuitProgram program{1 + random() % 200, 0, 1 + random() % 12, {}, {}, {}};
+  const std::int32_t gates = random() % 300;
+  program.slots = program.inputs + gates;
+  for (std::int32_t target = program.inputs; target < std::int32_t(program.slots);) {
+    const std::int32_t count = std::min<std::int32_t>(1 + random() % 20, program.slots - target);
+    program.runs.push_back({std::int32_t(random() % 16), count});
+    for (std::int32_t i = 0; i < count; ++i, ++target)
+      program.operations.push_back({target, std::int32_t(random() % target), std::int32_t(random() % target)});
+  }
+  for (std::size_t i = program.classes * (1 + random() % 40); i > 0; --i)
+    program.outputs.push_back(random() % program.slots);
+  return program;
+}
+
+// The class sums of one image by plain loops.
+std::vector<std::int32_t> naive_scores(const CircuitProgram& program, const std::uint8_t* image) {
+  std::vector<int> slots(image, image + program.inputs);
+  slots.resize(program.slots);
+  std::size_t next = 0;
+  for (const Run& run : program.runs)
+    for (std::int32_t i = 0; i < run.count; ++i, ++next) {
+      const Operation& operation = program.operations[next];
+      slots[operation.target] = int(gate_soft(run.gate, slots[operation.first], slots[operation.second]));
+    }
+  std::vector<std::int32_t> sums(program.classes);
+  for (std::size_t i = 0; i < program.outputs.size(); ++i)
+    sums[i * program.classes / program.outputs.size()] += slots[program.outputs[i]];
+  return sums;
+}
+
+void check(Random& random) {
+  const CircuitProgram program = random_program(random);
+  const std::size_t sizes[] = {1, 2, 64, 65, 200, 513, 1500, 2500}, rows = sizes[random() % 8];
+  const std::size_t lanes = std::size_t(8) << random() % 3, threads = 1 + random() % 3;
+  std::vector<std::uint8_t> bytes(rows * program.inputs);
+  for (auto& byte : bytes) byte = random() % 2;
+  std::vector<std::uint64_t> words(rows * word_count(program.inputs));
+  pack(bytes.data(), rows, program.inputs, words.data());
+  const bool packed = random() % 2;
+  const CircuitInput input = {packed ? words.data() : nullptr, packed ? nullptr : bytes.data(), rows};
+  std::vector<std::int32_t> scores(rows * program.classes, -1);
+  std::vector<std::int64_t> winners(rows, -1);
+  run_circuit(program, input, {scores.data(), nullptr}, lanes, threads);
+  run_circuit(program, input, {nullptr, winners.data()}, lanes, threads);
+  for (std::size_t row = 0; row < rows; ++row) {
+    const auto expected = naive_scores(program, bytes.data() + row * program.inputs);
+    require(std::equal(expected.begin(), expected.end(), scores.begin() + row * program.classes), "class sums");
+    const auto best = std::max_element(expected.begin(), expected.end());  // the first of equals
+    require(winners[row] == best - expected.begin(), "the winning class");
+  }
+}
+
+}  // namespace
+
+void test_circuits() {
+  Random random(7);
+  for (int round = 0; round < 60; ++round) check(random);
+}

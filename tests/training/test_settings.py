@@ -1,0 +1,94 @@
+"""A training run as plain data: its defaults, its file's name, and that a run is not done twice."""
+
+from dataclasses import replace
+
+import pytest
+from small_runs import same_state
+
+import hardwire as hw
+from hardwire.models import settings_of
+from hardwire.training import Settings, memory_needed
+
+TINY = Settings("digits", width=50, depth=1, iterations=6, evaluate_every=3, batch_size=16)
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_recipe_trains_as_fit_does_and_saves_the_model(tmp_path):
+    job = TINY.prepare()
+    history = job.run()
+    net = hw.LogicNetwork(320, 10, 50, 1, seed=0)
+    assert hw.fit(net, hw.data.load("digits"), 6, 16, evaluate_every=3) == history
+    assert same_state(job.net, net) and same_state(hw.load(job.out), net)
+    assert [path.name for path in tmp_path.iterdir()] == [TINY.file_name(10)]
+    assert settings_of(job.out)["lr"] == 0.01 and settings_of(job.out)["method"] == "hard-st"
+
+
+CHANGES = [
+    {"dataset": "mnist"}, {"width": 60}, {"depth": 2}, {"width": None, "depth": None, "widths": (60, 50)},
+    {"method": "soft-mix"}, {"method": "hard-st+cage"}, {"cage": True}, {"tau": 0.5}, {"wiring": "learned"},
+    {"wiring": "learned", "candidates": 4}, {"start": "residual"}, {"iterations": 7},
+    {"iterations": None, "epochs": 0.5}, {"batch_size": 17}, {"accumulate": 2}, {"lr": 0.02}, {"validation": True},
+    {"validation": True, "stop_early": 3}, {"validation": True, "keep_best": True}, {"seed": 1},
+]  # fmt: skip
+
+
+def test_the_file_name_tells_runs_apart_by_every_setting_that_changes_the_result():
+    names = [replace(TINY, **change).file_name(10) for change in ({}, *CHANGES)]
+    assert names[0] == "digits-hard-st-tau1-50x1-6it-batch16-seed0.safetensors"
+    assert names[6] == names[7] == "digits-hard-st+cage-50x1-6it-batch16-seed0.safetensors"
+    assert len(set(names)) == len(names) - 1  # CAGE has two ways to be asked for
+    assert replace(TINY, engine="reference", evaluate_every=2).file_name(10) == names[0]
+    chooses = replace(TINY, validation=True, keep_best=True)
+    assert chooses.file_name(10) != replace(chooses, evaluate_every=2).file_name(10)
+
+
+def test_a_finished_run_is_known_by_its_recipe_and_its_data():
+    job = TINY.prepare()
+    assert not job.finished()
+    job.run()
+    assert job.finished() and replace(TINY, engine="reference", evaluate_every=2).prepare().finished()
+    for change in CHANGES[6:]:
+        other = replace(TINY, **change)
+        with pytest.raises(hw.HardwireError, match="is there already and of another run: its "):
+            other.prepare(out=job.out).finished()
+
+
+def test_the_defaults_are_those_of_the_command_line():
+    settings = Settings("digits")
+    assert (settings.iterations, settings.evaluate_every, settings.batch_size, settings.method) == (
+        2000,
+        200,
+        128,
+        "hard-st",
+    )
+    assert settings.sizes(10) == [2000, 2000] and settings.sizes(3) == [2001, 2001]
+    assert Settings("digits", epochs=2).iterations is None and Settings("digits", epochs=2).evaluate_every is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"tau": 1.0, "cage": True}, "either CAGE or tau"),
+        ({"tau": 1.0, "method": "gumbel-st+cage"}, "either CAGE or tau"),
+        ({"method": "soft-mix", "cage": True}, "soft-mix has no such"),
+        ({"method": "hard"}, "did you mean hard-st"),
+        ({"width": 5, "widths": (5,)}, "not both"),
+        ({"stop_early": 2}, "choose on validation rows"),
+        ({"keep_best": True}, "choose on validation rows"),
+    ],
+)
+def test_settings_that_contradict_each_other_are_refused_at_once(settings, message):
+    with pytest.raises(hw.HardwireError, match=message):
+        Settings("digits", **settings)
+
+
+def test_memory_grows_with_gates_candidates_and_batch():
+    assert memory_needed([1000], inputs=100, batch_size=64) == 1000 * 256 + 64 * 1100 // 8
+    assert memory_needed([1000, 1000], 100, 64) > memory_needed([1000], 100, 64)
+    assert memory_needed([1000], 100, 64, candidates=8) == 1000 * 512 + 64 * 1100 // 8
+    with pytest.raises(hw.HardwireError, match=r"20,000,000,000,000 gates .* GB of memory"):
+        Settings("digits", width=10**13).prepare()
