@@ -14,7 +14,7 @@ from hardwire.circuit.builder import Builder
 from hardwire.circuit.netlist import Netlist
 from hardwire.errors import HardwireError
 
-MOST_INPUTS = 1 << 22  # in binary files they take no bytes, and a few bytes must not ask for gigabytes
+MOST_INPUTS = 1 << 20  # in binary files they take no bytes, and a few bytes must not ask for gigabytes
 ALWAYS = -1  # the stage of a constant, which is there in every cycle
 Place = dict[int, tuple[int | None, int]]  # variable -> its literal in the netlist (None for false) and its stage
 
