@@ -40,7 +40,8 @@ def _claims(evidence: Evidence, groups: list[Group]) -> Section:
     ran = [f"{dataset_name(group.dataset)}: {_grid(group)}" for group in groups]
     if evidence.systems:
         ran.append(f"Choices beyond gates: {len(evidence.systems)} rows, {len(evidence.systems[0].gaps)} seeds")
-    return Section("claims", "Which claims hold", [claim_table(judged)], text=[*ran, summary(judged)], first=True)
+    title = f"Which of the paper's {len(judged)} claims hold"
+    return Section("claims", title, [claim_table(judged)], text=ran, chips=summary(judged), first=True)
 
 
 def _grid(group: Group) -> str:

@@ -8,7 +8,6 @@ from hardwire.paper.claims.base import (
     HOLDS,
     UNTESTED,
     WEAKER,
-    Claim,
     Finding,
     above,
     at_most,
@@ -17,7 +16,7 @@ from hardwire.paper.claims.base import (
     spread,
     worst,
 )
-from hardwire.paper.claims.evidence import BINARY, CIFAR, MNIST, Evidence, at_scale, everywhere, learned, paired
+from hardwire.paper.claims.evidence import BINARY, CIFAR, MNIST, Evidence, Judges, at_scale, everywhere, learned, paired
 from hardwire.paper.claims.gaps import LARGE
 from hardwire.paper.groups import Cell, Group
 from hardwire.paper.names import dataset_name, method_name, tau_name
@@ -162,105 +161,18 @@ def _overhead(evidence: Evidence) -> Finding:
     return Finding(verdict, f"{spread(found, '% time')}", "; ".join(group.size for group in evidence.groups))
 
 
-ACCURACY = [
-    Claim(
-        "Abstract, Section 6.3",
-        "Gumbel-ST's accuracy collapses at low τ",
-        "47 points",
-        f"no drop of over {LARGE:g} points from its best τ to the lowest",
-        everywhere(_collapses),
-    ),
-    Claim(
-        "Section 6.3",
-        "from ~98 at high τ to ~50 at τ=0.05, 47 points",
-        "~98, ~50, 47.3",
-        "a number off",
-        at_scale(BINARY, _collapse_numbers),
-    ),
-    Claim(
-        "Table 9, Section 6.3",
-        "Hard-ST is τ-robust",
-        "1.1",
-        f"a range of over {LARGE:g} points over τ, the paper's practical threshold",
-        everywhere(_robust("hard-st", LARGE)),
-        _ALL,
-    ),
-    Claim(
-        "Abstract, Table 2",
-        "CAGE makes Hard-ST insensitive to τ: a range below 1",
-        "0.0 to 0.5",
-        "a range of over 1 point",
-        everywhere(_robust("hard-st+cage", 1.0)),
-        _ALL,
-    ),
-    Claim(
-        "Table 2",
-        "CAGE makes Gumbel-ST insensitive to τ: a range below 1",
-        "0.1 to 0.6",
-        "a range of over 1 point",
-        everywhere(_robust("gumbel-st+cage", 1.0)),
-        _ALL,
-    ),
-    Claim(
-        "Table 9",
-        "CAGE fixes Gumbel-ST at low τ",
-        "+47",
-        f"no gain of over {LARGE:g} points at the lowest τ",
-        everywhere(_cage_mends),
-        _ALL,
-    ),
-    Claim(
-        "Abstract",
-        "Hard-ST+CAGE: over 98% on MNIST, over 58% on CIFAR-10, at all τ",
-        "98, 58",
-        "a τ at or below",
-        _over("hard-st+cage", {MNIST: 98.0, BINARY: 98.0, CIFAR: 58.0}),
-        _ALL,
-    ),
-    Claim(
-        "Section 6.3",
-        "Soft-Gumbel drops to ~85 at τ=0.05",
-        "~85",
-        "another number",
-        at_scale(BINARY, _worst_accuracy("soft-gumbel", "~85", 0.05)),
-    ),
-    Claim(
-        "Section 6.3",
-        "Hard-ST and CAGE stay at 97 to 98.5",
-        "97 to 98.5",
-        "a τ outside, by half a point",
-        at_scale(BINARY, _stable),
-    ),
-    Claim(
-        "Section 6.3",
-        "Gumbel-ST drops to 18.9 on CIFAR",
-        "18.9",
-        "another number",
-        at_scale(CIFAR, _worst_accuracy("gumbel-st", "18.9", 0.05)),
-        _CIFAR,
-    ),
-    Claim(
-        "Section 6.5",
-        "on CIFAR Gumbel-ST+CAGE is slightly above Hard-ST+CAGE",
-        "58.0 vs 57.6",
-        "not above",
-        at_scale(CIFAR, _slightly_better),
-        _CIFAR,
-    ),
-    Claim(
-        "Section 6.5",
-        "for Hard-ST the improvement by CAGE is modest",
-        "",
-        f"none, or over {LARGE:g} points",
-        everywhere(_modest),
-        _ALL,
-    ),
-    Claim(
-        "Section 5.2",
-        "CAGE's overhead is negligible",
-        "",
-        f"over {LARGE:g}% of the time (weaker: up to {2 * LARGE:g}% on average)",
-        _overhead,
-        _ALL,
-    ),
-]
+JUDGES: Judges = {
+    "gumbel-st-collapses": everywhere(_collapses),
+    "gumbel-st-collapse-numbers": at_scale(BINARY, _collapse_numbers),
+    "hard-st-robust": everywhere(_robust("hard-st", LARGE)),
+    "cage-hard-insensitive": everywhere(_robust("hard-st+cage", 1.0)),
+    "cage-gumbel-insensitive": everywhere(_robust("gumbel-st+cage", 1.0)),
+    "cage-fixes-gumbel": everywhere(_cage_mends),
+    "over-98-and-58": _over("hard-st+cage", {MNIST: 98.0, BINARY: 98.0, CIFAR: 58.0}),
+    "soft-gumbel-85": at_scale(BINARY, _worst_accuracy("soft-gumbel", "~85", 0.05)),
+    "stable-97": at_scale(BINARY, _stable),
+    "cifar-18.9": at_scale(CIFAR, _worst_accuracy("gumbel-st", "18.9", 0.05)),
+    "cifar-cage-order": at_scale(CIFAR, _slightly_better),
+    "cage-modest": everywhere(_modest),
+    "cage-overhead": _overhead,
+}

@@ -4,14 +4,12 @@ from collections.abc import Callable
 
 from hardwire.gates import GATES
 from hardwire.paper import printed
-from hardwire.paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Claim, Finding
-from hardwire.paper.claims.evidence import Evidence
+from hardwire.paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Finding
+from hardwire.paper.claims.evidence import Evidence, Judges
 from hardwire.paper.judging import AGREE, NOT_COMPARABLE
 from hardwire.paper.theory import computation_gap as gap
 from hardwire.paper.theory import tables
 from hardwire.study.reporting.table import Table
-
-_NONE = "arithmetic"
 
 
 def _row(make: Callable[[Evidence], Table | None], *labels: str) -> Callable[[Evidence], Finding]:
@@ -52,59 +50,12 @@ def _about_a_fifth(evidence: Evidence) -> Finding:
     return Finding(verdict, f"mean of 14 gates {mean:.1f}, {min(gaps):.1f} to {max(gaps):.1f}", "exact")
 
 
-def _sides(row: str) -> str:
-    return ", ".join(f"{kind} {text}" for kind, text in printed.COMPUTATION_GAP[row].items())
-
-
-_PIXELS = tuple(printed.PIXELS)
-ARITHMETIC = [
-    Claim("Table 11", "16 gates, soft equal to hard at the corners", "", "a gate that is not", _gates, _NONE),
-    Claim(
-        "Table 12",
-        "computation gap on binary inputs",
-        _sides("binary"),
-        "any gate is not 0",
-        _row(_kinds, "Binary {0,1}"),
-        _NONE,
-    ),
-    Claim(
-        "Tables 12, 13",
-        "computation gap on uniform inputs",
-        _sides("uniform"),
-        "a gate off by a digit (weaker: only some kinds)",
-        _row(_kinds, "Uniform [0,1]"),
-        _NONE,
-    ),
-    Claim(
-        "Appendix I",
-        "uniform inputs yield ~20%",
-        "~20",
-        "a gate outside 15 to 25 (weaker: their mean inside)",
-        _about_a_fifth,
-        _NONE,
-    ),
-    Claim(
-        "Table 12",
-        "computation gap on MNIST's pixels",
-        _sides("mnist"),
-        "a gate off by over a unit (weaker: only some kinds)",
-        _row(_kinds, "mnist pixels"),
-        "MNIST",
-    ),
-    Claim(
-        "Table 12",
-        "computation gap at a = b = 0.5",
-        _sides("boundary"),
-        "a gate off (weaker: only some kinds)",
-        _row(_kinds, "Exactly at a = b = 0.5"),
-        _NONE,
-    ),
-    Claim(
-        "Table 14",
-        "MNIST: 80.9% of pixels are 0, 91.3% binary-like",
-        "",
-        "a share off by a digit (weaker: some)",
-        _row(lambda evidence: tables.pixel_distribution(evidence.pixels), *_PIXELS),
-        "MNIST",
-    ),
-]
+JUDGES: Judges = {
+    "table-11": _gates,
+    "table-12-binary": _row(_kinds, "Binary {0,1}"),
+    "table-12-uniform": _row(_kinds, "Uniform [0,1]"),
+    "about-a-fifth": _about_a_fifth,
+    "table-12-mnist": _row(_kinds, "mnist pixels"),
+    "table-12-boundary": _row(_kinds, "Exactly at a = b = 0.5"),
+    "table-14": _row(lambda evidence: tables.pixel_distribution(evidence.pixels), *printed.PIXELS),
+}

@@ -6,7 +6,7 @@ another scale the verdict is that they were not tested; what a claim says in gen
 """
 
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from hardwire.paper.judging import SLACK, printed_numbers
@@ -43,17 +43,17 @@ class Finding:
 
 @dataclass(frozen=True)
 class Claim:
-    """where: the place in the paper; words: what it says, in short; stated: its number, if any; refuted: by what.
+    """A line of claims.csv. where: the place in the paper; words: what it says, in short; stated: its number, if any.
 
-    judge: what the evidence says of it. scale: the paper's own.
+    refuted: by what; scale: the paper's own.
     """
 
+    key: str
     where: str
     words: str
     stated: str
     refuted: str
-    judge: "Callable[..., Finding]"
-    scale: str = "MNIST-Binary, 6 x 64,000, 50,000 iterations, n=3"
+    scale: str
 
 
 def worst(findings: Iterable[Finding]) -> Finding:

@@ -6,11 +6,10 @@ And its tests: a star says that two sides differ, so the claim that all findings
 from collections.abc import Callable
 
 from hardwire.paper import printed, statistics, tables
-from hardwire.paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Claim, Finding
-from hardwire.paper.claims.evidence import BINARY, Evidence, scale_of
+from hardwire.paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Finding
+from hardwire.paper.claims.evidence import BINARY, Evidence, Judges, scale_of
 from hardwire.paper.groups import Group, group_runs
 from hardwire.paper.judging import AGREE, NOT_COMPARABLE
-from hardwire.paper.names import dataset_name
 from hardwire.study.reporting.table import Table
 
 
@@ -99,41 +98,12 @@ def _stars(dataset: str, rows: int) -> Callable[[Evidence], Finding]:
     return judge
 
 
-_WORDS = "a cell where one number is off (weaker: less than half of the cells)"
-CELLS = [
-    Claim("Table 1", "selection gap, final and peak, 30 cells", "", _WORDS, _of_group(BINARY, tables.selection_gap)),
-    Claim(
-        "Table 2",
-        "worst accuracy and range, 18 cells",
-        "",
-        _WORDS,
-        _of_groups(tables.robustness),
-        "three datasets, L=6, n=3",
-    ),
-    Claim(
-        "Table 5",
-        "peak gap and range across datasets, 36 cells",
-        "",
-        _WORDS,
-        _of_groups(tables.cross_dataset),
-        "three datasets, L=6, n=3",
-    ),
-    *(
-        Claim(
-            f"Table {number}",
-            f"gap trajectory on {dataset_name(dataset)}, 90 cells",
-            "",
-            _WORDS,
-            _of_depths(dataset),
-            f"{dataset_name(dataset)}, L=4 to 6, n=3",
-        )
-        for number, dataset in zip((6, 7, 8), printed.DATASETS, strict=True)
-    ),
-    Claim(
-        "Section 6.6",
-        "all findings are statistically significant",
-        "p < 0.05",
-        "p ≥ 0.05 in one of its five tests; its own Table 9 has p = .093",
-        _all_significant,
-    ),
-]
+JUDGES: Judges = {
+    "table-1": _of_group(BINARY, tables.selection_gap),
+    "table-2": _of_groups(tables.robustness),
+    "table-5": _of_groups(tables.cross_dataset),
+    **{f"table-{number}": _of_depths(dataset) for number, dataset in zip((6, 7, 8), printed.DATASETS, strict=True)},
+    "table-9": _stars(BINARY, 5),
+    **{f"table-10-{dataset}": _stars(dataset, 3) for dataset in printed.DATASETS},
+    "all-significant": _all_significant,
+}

@@ -13,6 +13,7 @@ from hardwire.paper.groups import Cell, Group, NetworkRun, group_runs
 from hardwire.paper.names import dataset_name
 from hardwire.paper.systems.verdicts import Verdict
 
+Judges = dict[str, Callable[["Evidence"], Finding]]  # by the key of a claim
 MNIST, BINARY, CIFAR = "mnist", "mnist-binary", "cifar10-binary"
 
 

@@ -8,7 +8,6 @@ from hardwire.paper.claims.base import (
     FAILS,
     HOLDS,
     UNTESTED,
-    Claim,
     Finding,
     above,
     at_most,
@@ -17,7 +16,7 @@ from hardwire.paper.claims.base import (
     number,
     worst,
 )
-from hardwire.paper.claims.evidence import BINARY, CIFAR, MNIST, Evidence, at_scale, everywhere, learned, paired
+from hardwire.paper.claims.evidence import BINARY, CIFAR, MNIST, Evidence, Judges, at_scale, everywhere, learned, paired
 from hardwire.paper.groups import Cell, Group
 from hardwire.paper.names import method_name, tau_name
 
@@ -164,9 +163,6 @@ def _only_computation(group: Group) -> Finding | None:
     return worst([zero, named("total gap", number(values, "~0.2"))])
 
 
-_FACTORIAL = "; ".join(f"{method_name(method)} {text}" for method, text in printed.FACTORIAL.items())
-
-
 def _factorial(group: Group) -> Finding | None:
     cells = {method: group.get(method, group.main_depth, 2.0) for method in printed.FACTORIAL}
     found = [named(method_name(m), number(late(c), printed.FACTORIAL[m])) for m, c in cells.items() if c is not None]
@@ -174,121 +170,22 @@ def _factorial(group: Group) -> Finding | None:
 
 
 _SOFT_GUMBEL = {"final": ("0.7", "0.2", "0.2", "0.2", "2.1"), "late peak": ("2", "2", "7", "17", "40")}
-GAPS = [
-    Claim(
-        "Table 3",
-        "soft mixtures of gates have a gap when deployed hard",
-        "yes",
-        f"no late peak of over {NOTABLE:g} point at the highest τ",
-        everywhere(_soft_has_a_gap),
-    ),
-    Claim(
-        "Abstract, Section 3.2",
-        "the pass decides the gap, not the noise: Soft-Gumbel's is above Gumbel-ST's",
-        "40 vs 1",
-        f"not above by {LARGE:g} points at the highest τ (late peak)",
-        everywhere(_compare("soft-gumbel", "gumbel-st", "high", late, LARGE)),
-    ),
-    Claim(
-        "Section 3.2, prediction 1",
-        "Hard-ST has a smaller gap than Soft-Gumbel, without noise",
-        "0 vs 40",
-        "Soft-Gumbel's late peak is not above it",
-        everywhere(_compare("soft-gumbel", "hard-st", "high", late)),
-    ),
-    Claim(
-        "Section 3.2, prediction 2; 6.2",
-        "noise does not reduce a mixture's gap: Soft-Gumbel above Soft-Mix at every τ",
-        "",
-        "not above at some τ, at the end or at the late peak",
-        everywhere(_noise_amplifies),
-    ),
-    Claim(
-        "Abstract",
-        "Soft-Mix has a small gap only at low τ",
-        "",
-        f"over {NOTABLE:g} point at low τ, or no larger at high τ (late peak)",
-        everywhere(_small_only_at_low_tau),
-    ),
-    Claim(
-        "Abstract, Section 6.2",
-        "Gumbel-ST has a near-zero gap where training succeeds",
-        "0 to 1.1",
-        "a final gap of over 1.1 points where it does not fail",
-        everywhere(_near_zero),
-    ),
-    Claim("Figure 1", "late peaks of the 2 x 2 at τ=2", _FACTORIAL, "a number off", at_scale(BINARY, _factorial)),
-    Claim(
-        "Section 6.2",
-        "Soft-Mix at τ=2: 0.6 final, 24 peak",
-        "0.6 / 24",
-        "a number off",
-        at_scale(BINARY, _numbers("soft-mix", (2.0,), {"final": ("0.6",), "late peak": ("24",)})),
-    ),
-    Claim(
-        "Section 6.2",
-        "Soft-Gumbel: 0.2 to 2.1 final, 2 to 40 peak",
-        "",
-        "a number off",
-        at_scale(BINARY, _numbers("soft-gumbel", printed.TAUS, _SOFT_GUMBEL)),
-    ),
-    Claim(
-        "Section 6.2",
-        "Gumbel-ST at τ ≤ 0.1: -40 to -59",
-        "-40, -59",
-        "a number off",
-        at_scale(BINARY, _numbers("gumbel-st", (0.05, 0.1), {"final": ("-40", "-59")})),
-    ),
-    Claim(
-        "Section 6.2, Figure 2a",
-        "Soft-Gumbel peaks at ~17 around iteration 5,000",
-        "~17",
-        "another size, or a peak before 2,500 or after 10,000",
-        at_scale(BINARY, _peak_of_figure_2a),
-    ),
-    Claim(
-        "Section 6.2",
-        "its recovery is incomplete: a gap is left at the end",
-        "0.2",
-        "no positive final gap",
-        everywhere(_residual),
-    ),
-    Claim(
-        "Section 6.2",
-        "Gumbel-ST at low τ: negative gaps early in training",
-        "",
-        "no gap below -1 point",
-        everywhere(_negative_at_low_tau),
-    ),
-    Claim(
-        "Figure 4",
-        "Hard-ST is near zero at every depth and τ",
-        "",
-        f"a final gap above {NOTABLE:g} point anywhere",
-        _uniformly_zero,
-    ),
-    Claim(
-        "Appendix H",
-        "MNIST: Hard-ST's ~0.2 is computation gap alone",
-        "~0.2",
-        "a selection gap, or another number",
-        at_scale(MNIST, _only_computation),
-        "MNIST, 6 x 64,000, 50,000 iterations, n=3",
-    ),
-    Claim(
-        "Appendix H",
-        "Soft-Gumbel's transient gap is smaller on CIFAR",
-        "~3.5 vs ~40",
-        "not smaller (late peak)",
-        _smaller_on_cifar,
-        "CIFAR-10-Binary, 6 x 128,000, 60,000 iterations, n=3",
-    ),
-    Claim(
-        "Appendix H",
-        "Gumbel-ST at τ=0.1 on CIFAR: -14, less than -59",
-        "-14",
-        "another number",
-        at_scale(CIFAR, _numbers("gumbel-st", (0.1,), {"final": ("-14",)})),
-        "CIFAR-10-Binary, 6 x 128,000, 60,000 iterations, n=3",
-    ),
-]
+JUDGES: Judges = {
+    "soft-mixtures-have-a-gap": everywhere(_soft_has_a_gap),
+    "pass-decides": everywhere(_compare("soft-gumbel", "gumbel-st", "high", late, LARGE)),
+    "hard-below-soft-gumbel": everywhere(_compare("soft-gumbel", "hard-st", "high", late)),
+    "noise-does-not-reduce": everywhere(_noise_amplifies),
+    "soft-mix-only-at-low-tau": everywhere(_small_only_at_low_tau),
+    "gumbel-st-near-zero": everywhere(_near_zero),
+    "figure-1": at_scale(BINARY, _factorial),
+    "soft-mix-numbers": at_scale(BINARY, _numbers("soft-mix", (2.0,), {"final": ("0.6",), "late peak": ("24",)})),
+    "soft-gumbel-numbers": at_scale(BINARY, _numbers("soft-gumbel", printed.TAUS, _SOFT_GUMBEL)),
+    "gumbel-st-negative-numbers": at_scale(BINARY, _numbers("gumbel-st", (0.05, 0.1), {"final": ("-40", "-59")})),
+    "figure-2a": at_scale(BINARY, _peak_of_figure_2a),
+    "residual-gap": everywhere(_residual),
+    "negative-early": everywhere(_negative_at_low_tau),
+    "figure-4": _uniformly_zero,
+    "mnist-computation-only": at_scale(MNIST, _only_computation),
+    "cifar-smaller": _smaller_on_cifar,
+    "cifar-gumbel-st": at_scale(CIFAR, _numbers("gumbel-st", (0.1,), {"final": ("-14",)})),
+}

@@ -2,18 +2,18 @@
 
 import math
 import statistics
+from collections.abc import Callable
 
 from hardwire.layers import default_group_temperature
 from hardwire.paper import printed
-from hardwire.paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Claim, Finding, above, exact, named, worst
-from hardwire.paper.claims.evidence import Evidence, everywhere, is_binary, measured, paired
+from hardwire.paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Finding, above, exact, named, worst
+from hardwire.paper.claims.evidence import Evidence, Judges, everywhere, is_binary, measured, paired
 from hardwire.paper.groups import Cell, Group
 from hardwire.paper.judging import AGREE, judge_printed
 from hardwire.paper.names import method_name
 from hardwire.paper.theory import scaling, single_nodes
 from hardwire.selection import SIX
 
-_THEORY = "a statement without runs"
 _HARD, _SOFT = ("hard-st", "gumbel-st", "hard-st+cage", "gumbel-st+cage"), ("soft-mix", "soft-gumbel")
 _GONE = 0.1  # share of a gradient below which it has vanished
 _FEW = 0.05  # share of samples above a first-order bound that its open second-order term may excuse
@@ -87,27 +87,20 @@ def _node_bound(evidence: Evidence) -> Finding:
     return _at_our_scale(exact(broken, pairs, f"{broken} of {pairs:,} (node, sample) pairs above it"), evidence)
 
 
-def _loss_bound(kind: str, part: str = "") -> Claim:
+def _loss_bound(quantity: str) -> Callable[[Evidence], Finding]:
+    """The share of samples above the first-order part, method by method."""
+
     def judge(evidence: Evidence) -> Finding:
         found = []
         for method in SIX:
-            shares = measured((run for run in evidence.runs if run.method == method), f"loss.{kind}_exceeded{part}")
+            shares = measured((run for run in evidence.runs if run.method == method), f"loss.{quantity}")
             if shares:
                 share = statistics.fmean(shares)
                 verdict = HOLDS if share == 0 else WEAKER if share <= _FEW else FAILS
                 found.append(Finding(verdict, f"{method_name(method)} {share:.1%}"))
         return _at_our_scale(worst(found), evidence)
 
-    formula = {"holder": "2(1-σ) max|Δy|", "nodes": "2(1-σ) max Σ(1-w)"}[kind]
-    inputs = {"": "", "_in_all": ", the computation gap included"}[part]
-    return Claim(
-        "Proposition 7",
-        f"loss gap ≤ {formula} + O(Δ²){inputs}",
-        "",
-        f"over {_FEW:.0%} of samples above the first-order part (weaker: some)",
-        judge,
-        _THEORY,
-    )
+    return judge
 
 
 def _gradient(evidence: Evidence) -> Finding:
@@ -230,7 +223,7 @@ def _same_noise(evidence: Evidence) -> Finding:
     return _at_our_scale(Finding(finding.verdict, text if found else ""), evidence)
 
 
-def _low_tau_gradient(method: str, vanishes: bool) -> Claim:
+def _low_tau_gradient(method: str, vanishes: bool) -> Callable[[Evidence], Finding]:
     """The median node's gradient in the first step, layer by layer: at the lowest tau, and the largest at any other."""
 
     def check(group: Group) -> Finding | None:
@@ -246,10 +239,7 @@ def _low_tau_gradient(method: str, vanishes: bool) -> Claim:
             HOLDS if right else FAILS, f"at τ={min(cells):g}, of the largest at a higher τ: {listed} by layer"
         )
 
-    words = "gradients vanish at low τ" if vanishes else "gradients do not vanish at low τ"
-    refuted = f"{_GONE:g} or more of that at a higher τ" if vanishes else f"less than {_GONE:g} of that at a higher τ"
-    words, refuted = f"{method_name(method)}: {words}", f"in some layer the median node's gradient is {refuted}"
-    return Claim("Section 4.3, Appendix F", words, "", refuted, everywhere(check), _THEORY)
+    return everywhere(check)
 
 
 def _start_gradients(cell: Cell, depth: int) -> list[float]:
@@ -265,150 +255,31 @@ def _at_our_scale(finding: Finding, evidence: Evidence) -> Finding:
     return Finding(finding.verdict, finding.figure, _networks(evidence))
 
 
-PROPOSITIONS = [
-    Claim(
-        "Proposition 1",
-        "Gumbel-max: P(argmax(z + G) = j) = softmax(z)_j",
-        "",
-        "frequencies off by more than chance, p < 0.001",
-        _gumbel_max,
-        _THEORY,
-    ),
-    Claim(
-        "Corollary 2",
-        "Gumbel-ST's expected gap is Σ p (g - g*)",
-        "",
-        "sampled gaps scatter otherwise than chance does",
-        _expected_gap,
-        _THEORY,
-    ),
-    Claim(
-        "Corollary 2, Section 3.2",
-        "the pass of hard methods does not depend on τ",
-        "",
-        "any score changes with τ",
-        _decoupled,
-        _THEORY,
-    ),
-    Claim(
-        "Proposition 3",
-        "Hard-ST has exactly zero selection gap, at any τ",
-        "0",
-        "any evaluation of any run is not 0",
-        _zero_gap,
-        _THEORY,
-    ),
-    Claim(
-        "Proposition 4",
-        "the gap of mixtures depends on τ",
-        "",
-        "Soft-Mix's node gap is no larger at high τ",
-        everywhere(_depends_on_tau),
-        _THEORY,
-    ),
-    Claim(
-        "Theorem 5 ii",
-        "Gumbel-ST's gap goes to 0 as p → 1",
-        "",
-        "node gaps do not fall as confidence rises",
-        _closes_with_confidence,
-        _THEORY,
-    ),
-    Claim(
-        "Theorem 5 iii",
-        "mixtures have a gap wherever gates differ",
-        "≠ 0",
-        "a trained mixture without any node gap",
-        _mixtures_differ,
-        _THEORY,
-    ),
-    Claim("Theorem 6", "node gap ≤ (1 - w) Δmax", "", "one node and sample above it", _node_bound, _THEORY),
-    _loss_bound("holder"),
-    _loss_bound("nodes"),
-    _loss_bound("nodes", "_in_all"),
-    Claim(
-        "Proposition 8",
-        "∂L/∂z = (δ/τ) w (g - h̄), all methods",
-        "",
-        "off by over 1e-4 of the largest gradient",
-        _gradient,
-        _THEORY,
-    ),
-    Claim(
-        "Proposition 9",
-        "competition concentrates weight over training",
-        "",
-        "confidence does not rise",
-        everywhere(_concentrates),
-        _THEORY,
-    ),
-    Claim(
-        "Proposition 10",
-        "steps to confidence grow as τ_b^1",
-        "1",
-        "an exponent off by over 0.15, or no convergence",
-        _scaling,
-        _THEORY,
-    ),
-    Claim(
-        "Section 3.1",
-        "no computation gap on binary inputs",
-        "0",
-        "any evaluation is not 0",
-        everywhere(_no_computation_gap),
-        _THEORY,
-    ),
-    Claim(
-        "Section 3.1",
-        "the computation gap is identical across methods",
-        "",
-        "methods differ (weaker: by no more than 0.1 point)",
-        _same_computation_gap,
-        "MNIST",
-    ),
-    Claim(
-        "Appendix G",
-        "GroupSum: Std[Δs] = 0.71 √k at the start",
-        "0.71",
-        "off by over half (weaker: over a tenth)",
-        _std,
-        _THEORY,
-    ),
-    Claim(
-        "Appendix G",
-        "GroupSum: σ_max ≈ 0.66 at the start",
-        "0.66",
-        "off by over half (weaker: over a tenth)",
-        _sigma,
-        _THEORY,
-    ),
-    Claim("Appendix G", "α(10) = 0.49, α(100) = 0.27, α(1000) = 0.19", "", "another value", _alphas, _THEORY),
-    Claim(
-        "Appendix E",
-        "E L = L + π²/(12τ²) tr H + …, loss on the softmax",
-        "",
-        "off by over a tenth at every τ of the paper",
-        _hessian_nodes,
-        _THEORY,
-    ),
-    Claim(
-        "Appendix E",
-        "the same on trained networks",
-        "",
-        "off by over a tenth at every τ of the paper",
-        _hessian_networks,
-        _THEORY,
-    ),
-    Claim(
-        "Appendix E",
-        "same noise, other pass: the mixture's gap is larger, on the same logits",
-        "",
-        "the picking pass is as far off",
-        _same_noise,
-        _THEORY,
-    ),
-    _low_tau_gradient("soft-mix", vanishes=True),
-    _low_tau_gradient("soft-gumbel", vanishes=True),
-    _low_tau_gradient("hard-st", vanishes=False),
-    _low_tau_gradient("gumbel-st", vanishes=False),
-]
+JUDGES: Judges = {
+    "gumbel-max": _gumbel_max,
+    "expected-gap": _expected_gap,
+    "decoupled": _decoupled,
+    "hard-zero-gap": _zero_gap,
+    "mixture-depends-on-tau": everywhere(_depends_on_tau),
+    "gap-closes-with-confidence": _closes_with_confidence,
+    "mixtures-differ": _mixtures_differ,
+    "node-bound": _node_bound,
+    "loss-bound-holder": _loss_bound("holder_exceeded"),
+    "loss-bound-nodes": _loss_bound("nodes_exceeded"),
+    "loss-bound-in-all": _loss_bound("nodes_exceeded_in_all"),
+    "gradient-formula": _gradient,
+    "concentration": everywhere(_concentrates),
+    "convergence-scaling": _scaling,
+    "binary-no-computation": everywhere(_no_computation_gap),
+    "same-computation": _same_computation_gap,
+    "groupsum-std": _std,
+    "groupsum-sigma": _sigma,
+    "groupsum-alpha": _alphas,
+    "hessian-nodes": _hessian_nodes,
+    "hessian-networks": _hessian_networks,
+    "same-noise": _same_noise,
+    "vanish-soft-mix": _low_tau_gradient("soft-mix", vanishes=True),
+    "vanish-soft-gumbel": _low_tau_gradient("soft-gumbel", vanishes=True),
+    "flow-hard-st": _low_tau_gradient("hard-st", vanishes=False),
+    "flow-gumbel-st": _low_tau_gradient("gumbel-st", vanishes=False),
+}

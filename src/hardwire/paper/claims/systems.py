@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from hardwire.paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Claim, Finding
-from hardwire.paper.claims.evidence import Evidence
+from hardwire.paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Finding
+from hardwire.paper.claims.evidence import Evidence, Judges
 from hardwire.paper.systems.catalog import CLAIMED
 
 
@@ -25,14 +25,4 @@ def _rows(titles: tuple[str, ...]) -> Callable[[Evidence], Finding]:
     return judge
 
 
-_REFUTED = {
-    "yes": "a gap below 1 at the end, or in one seed not above 0",
-    "small": "at least half of the soft row's gap, by size",
-    "no": "any seed's gap is not exactly 0",
-}
-SYSTEMS = [
-    Claim(
-        "Table 3", f"{name}: gap {gap}", gap, f"{_REFUTED[gap]} (weaker: in some of our rows)", _rows(titles), "no runs"
-    )
-    for name, gap, titles in CLAIMED
-]
+JUDGES: Judges = {f"systems-{name}": _rows(titles) for name, titles in CLAIMED.items()}

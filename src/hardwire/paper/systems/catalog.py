@@ -187,18 +187,10 @@ ROWS = (
     Row("Hard-ST + CAGE codebook", "codebook-hard-st-cage", "none"),
 )
 
-CLAIMED = (  # the paper's table "Training-inference gap in discrete selection": row, gap, our rows that stand for it
-    (
-        "NAS (DARTS), soft mixture",
-        "yes",
-        ("DARTS-style cell (soft-mix)", "DARTS-style cell, logits at 10 times the rate"),
-    ),
-    (
-        "NAS (SNAS/GDAS), sampled",
-        "small",
-        ("SNAS-style cell (soft-gumbel, tau 1 to 0.1)", "GDAS-style cell (gumbel-st)"),
-    ),
-    ("MoE (traditional), soft gating in use", "no", ("soft gating, deployed soft", "Soft MoE, deployed soft")),
-    ("MoE (sparse), top-k", "no", ("Switch top-1, load balance 0.01", "Switch top-1, load balance 0.1")),
-    ("VQ-VAE, nearest code", "no", ("VQ-VAE (nearest, copied gradient)",)),
-)
+CLAIMED = {  # rows of the paper's table "Training-inference gap in discrete selection", and ours that stand for them
+    "darts": ("DARTS-style cell (soft-mix)", "DARTS-style cell, logits at 10 times the rate"),
+    "sampled": ("SNAS-style cell (soft-gumbel, tau 1 to 0.1)", "GDAS-style cell (gumbel-st)"),
+    "soft-gating": ("soft gating, deployed soft", "Soft MoE, deployed soft"),
+    "sparse": ("Switch top-1, load balance 0.01", "Switch top-1, load balance 0.1"),
+    "vq": ("VQ-VAE (nearest, copied gradient)",),
+}
