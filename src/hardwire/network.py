@@ -126,7 +126,7 @@ class LogicNetwork(Fused):
         return parts_of(self.layers, self.selector)
 
     def head(self) -> Head:
-        return self.group_sum.head(self.widths[-1])
+        return self.group_sum.head(self.layers[-1].neurons)
 
     def forward(self, x: Input) -> torch.Tensor:
         check_input(x, self.inputs)

@@ -184,7 +184,7 @@ def _rule(rule: Rule) -> Any:
     return _native.SelectionRule(
         hard=rule.mode != "method" or rule.method.hard,
         noisy=key is not None,
-        tau=rule.tau.item(),
+        tau=rule.heat.number,
         seed=key.seed if key else 0,
         step=int(key.step) & 0xFFFFFFFF if key else 0,
         draw=key.draw if key else 0,
