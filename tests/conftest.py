@@ -9,3 +9,15 @@ def one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
+
+
+@pytest.fixture(autouse=True)
+def catalogue_stays():
+    """Datasets that a test or a page of the docs registers are forgotten after it."""
+    from hardwire.data.catalog import ENTRIES
+
+    before = dict(ENTRIES)
+    yield
+    if list(ENTRIES) != list(before):
+        ENTRIES.clear()
+        ENTRIES.update(before)
