@@ -26,6 +26,7 @@ MODES = ("method", "argmax", "deploy")
 
 NOTHING = -1  # a wire that reads the constant 0
 FORMULA, MAXIMUM = "formula", "maximum"  # how a fixed gate passes a gradient on
+CHOSEN, MIXTURE = "chosen", "mixture"  # through which gates the logits of wires learn
 
 Input: TypeAlias = "torch.Tensor | Bits"
 
@@ -38,6 +39,9 @@ class Level:
     gate_logits: [rows, 16], or None where all neurons are the one gate number `gate`. rows: int32 [neurons], the row
     of parameters of each neuron, or None where each has its own. padded: whether a wire may be NOTHING. gradient, of a
     fixed OR: "formula", or "maximum" as max-pooling has it: all of it to the larger input, the first of equals.
+
+    Levels that follow each other may be one convolution of gate trees, and an engine may run them as one: where the
+    neurons of a row stand side by side, and row r reads rows 2r and 2r + 1 of the level below at the same position.
     """
 
     inputs: int
@@ -101,7 +105,9 @@ class Rule:
     """How the logits of one level become choices in one pass.
 
     mode: one of MODES; the method matters in "method" alone. tau, wire_tau: 0-d tensors, the temperatures of gates and
-    wires. place: the level's number among those of its selector, which numbers its noise.
+    wires. place: the level's number among those of its selector, which numbers its noise. wire_gradient: the logits of
+    wires learn from the gradient through the "chosen" gate, or through the "mixture" of gates as a soft method has it;
+    what goes down the chosen wires is that of the forward pass either way.
     """
 
     mode: str
@@ -111,6 +117,7 @@ class Rule:
     wire_tau: torch.Tensor | None = None
     noise: NoiseKey | None = None
     place: int = 0
+    wire_gradient: str = CHOSEN
 
     @property
     def hard(self) -> bool:
