@@ -4,6 +4,7 @@ from . import circuit as circuit
 from . import data as data
 from . import engine as engine
 from . import errors as errors
+from . import estimators as estimators
 from . import files as files
 from . import gates as gates
 from . import layers as layers
@@ -22,7 +23,10 @@ from .bits import Bits as Bits
 from .bits import Encoder as Encoder
 from .circuit import Circuit as Circuit
 from .errors import HardwireError as HardwireError
+from .estimators import LogicClassifier as LogicClassifier
+from .estimators import LogicRegressor as LogicRegressor
 from .gates import GATES as GATES
+from .layers import Binarize as Binarize
 from .layers import GroupSum as GroupSum
 from .layers import LogicConv2d as LogicConv2d
 from .layers import LogicLayer as LogicLayer

@@ -20,6 +20,7 @@ _EXTRAS = {  # package -> the extra of hardwire that brings it
     **dict.fromkeys(("jinja2", "rich", "typer"), "cli"),
     **dict.fromkeys(("filelock", "matplotlib", "pooch", "scipy", "sklearn", "torch"), "train"),
     **dict.fromkeys(("aigverse", "pyosys"), "circuit"),
+    "pandas": "tables",
     "pyarrow": "parquet",
     "ray": "ray",
     "tensorboard": "tensorboard",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from hardwire.bits import Encoder
+from hardwire.bits import Columns, Encoder
 from hardwire.engine.stack import Head, Input, frozen_gates
 from hardwire.errors import HardwireError, whole_number
 from hardwire.layers import (
@@ -119,6 +119,7 @@ class LogicNetwork(Fused):
             if part.selector is not None and part.level.candidates is not None:
                 part.selector.add_wires(part.level.candidates)
         self.encoder = encoder
+        self.columns: Columns | None = None  # what raw values and answers are called, where a table gave them names
         if encoder is not None and encoder.features != self.inputs:
             raise HardwireError(f"the encoder makes {encoder.features} bits but the network reads {self.inputs}")
 
@@ -126,7 +127,7 @@ class LogicNetwork(Fused):
         return parts_of(self.layers, self.selector)
 
     def head(self) -> Head:
-        return self.group_sum.head(self.widths[-1])
+        return self.group_sum.head(self.layers[-1].neurons)
 
     def forward(self, x: Input) -> torch.Tensor:
         check_input(x, self.inputs)

@@ -141,13 +141,18 @@ std::vector<Confidences> select(const Stack& stack, const Logits& logits, const 
     soft.hard = false;
     kernel.select_gates(logits[l].gates, begin, end, soft, nullptr, own.mixture.data());
   });
-  parallel_for(threads, stack.stages.size(), [&](std::int64_t s, int) {
+  std::vector<std::int64_t> unfinished;
+  for (std::size_t s = 0; s < stack.stages.size(); ++s) {
     const Stage& stage = stack.stages[s];
     if (packed && stage.trees)
       choice.tree_gates[s] = tree_gates(stage, choice.levels);
     else
       for (std::int64_t l = stage.level; l < stage.level + stage.levels; ++l)
-        finish_level(stack.levels[l], packed, l >= readers_from, picked[l], choice.levels[l]);
+        if (!stack.levels[l].plain()) unfinished.push_back(l);
+  }
+  parallel_for(threads, unfinished.size(), [&](std::int64_t task, int) {
+    const std::int64_t l = unfinished[task];
+    finish_level(stack.levels[l], packed, l >= readers_from, picked[l], choice.levels[l]);
   });
   std::vector<Confidences> confidences(stack.levels.size());
   for (std::size_t task = 0; task < chunks.size(); ++task) {

@@ -43,6 +43,7 @@ struct Level {
 
   bool chooses_gates() const { return gate < 0; }
   bool chooses_wires() const { return candidates > 0; }
+  bool plain() const { return chooses_gates() && !chooses_wires() && row_of.empty(); }
   const std::int32_t* row_numbers() const { return row_of.empty() ? nullptr : row_of.data(); }
   WireView wire_view() const { return {neurons, rows, candidates, width, wires.data(), row_numbers()}; }
 

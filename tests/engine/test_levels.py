@@ -179,9 +179,8 @@ def test_the_reference_engine_passes_gradcheck_for_soft_choices_of_gates_and_wir
 
     def run(x, gates, over):
         one = Level(5, 4, wires, gates, over, rows)
-        rule = selector.next_pass("method", training=False)
         selector.draws = 0
-        rules = [rule.begin().rule(0, 3)]
+        rules = [selector.next_pass("method", training=False).begin().rule(0, 3)]
         request = Request(Stack((one,)), rules, x)
         engine = ENGINES["reference"]
         return engine.run(request, None, engine.select(request, None, False)[0])

@@ -107,3 +107,20 @@ def test_an_empty_history_says_so():
     assert repr(empty) == "History(empty)" and empty.column("loss") == []
     with pytest.raises(hw.HardwireError, match="last=0 "):
         history().range("selection", last=0)
+
+
+def test_a_history_is_a_table_of_its_evaluations():
+    table = history().to_pandas()
+    assert table["iteration"].tolist() == [record.iteration for record in history()]
+    assert table["deploy"].tolist() == history().column("deploy")
+
+
+def test_a_history_draws_the_three_passes_or_the_columns_that_were_named():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    ax = history().plot()
+    assert [line.get_label() for line in ax.lines] == ["method", "argmax", "deploy"]
+    assert ax.lines[2].get_ydata().tolist() == history().column("deploy")
+    assert history().plot("loss", ax=ax) is ax and len(ax.lines) == 4
+    pyplot.close(ax.figure)
+    with pytest.raises(hw.HardwireError, match="unknown numeric column 'los'; did you mean loss"):
+        history().plot("los")

@@ -5,13 +5,14 @@ Only `Bits` needs torch, and it loads on first use: a saved circuit packs, encod
 
 from typing import TYPE_CHECKING, Any
 
+from hardwire.bits.columns import Columns
 from hardwire.bits.encoder import Encoder
 from hardwire.bits.words import check_words, pack, transpose, unpack, word_count
 
 if TYPE_CHECKING:
     from hardwire.bits.matrix import Bits as Bits
 
-__all__ = ["Bits", "Encoder", "check_words", "pack", "transpose", "unpack", "word_count"]
+__all__ = ["Bits", "Columns", "Encoder", "check_words", "pack", "transpose", "unpack", "word_count"]
 
 
 def __getattr__(name: str) -> Any:

@@ -81,6 +81,10 @@ class Circuit:
 
         return Program(self.netlist, self.classes)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle: a schedule is made again."""
+        return {name: value for name, value in vars(self).items() if name != "program"}
+
     def scores(self, images: Any, *, raw: bool = False, threads: int | None = None) -> npt.NDArray[np.int32]:
         """Class sums, int32 [images, classes]. images: Bits, packed words uint64 [images, words] or 0 and 1
         [images, inputs]; with raw=True raw values [images, raw_features], which the encoder turns into bits."""

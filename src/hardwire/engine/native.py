@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from hardwire.bits import Bits, word_count
-from hardwire.engine.stack import FORMULA, MAXIMUM, MIXTURE, Confidence, Input, Level, Request, Rule, Stack
+from hardwire.engine.stack import FORMULA, MAXIMUM, MIXTURE, Confidence, Input, Level, Reading, Request, Rule, Stack
 from hardwire.errors import HardwireError
 from hardwire.gates import THRESHOLD
 from hardwire.noise import WIRES, place_of
@@ -236,20 +236,19 @@ def _rules(request: Request) -> list[Any]:
 
 
 def _rule(rule: Rule) -> Any:
-    wires = rule.tau if rule.wire_tau is None else rule.wire_tau
     return _native.level_rule(
-        gates=_selection_rule(rule, rule.method, rule.tau, rule.place),
-        wires=_selection_rule(rule, rule.wire_method, wires, rule.place + WIRES),
+        gates=_selection_rule(rule, rule.method, rule.heat, rule.place),
+        wires=_selection_rule(rule, rule.wire_method, rule.wire_heat or rule.heat, rule.place + WIRES),
         mixture=rule.wire_gradient == MIXTURE and rule.mode == "method" and rule.method.hard,
     )
 
 
-def _selection_rule(rule: Rule, method: Method, tau: torch.Tensor, place: int) -> Any:
+def _selection_rule(rule: Rule, method: Method, heat: Reading, place: int) -> Any:
     key = rule.noise if rule.mode == "method" and method.noisy else None
     return _native.selection_rule(
         hard=rule.mode != "method" or method.hard,
         noisy=key is not None,
-        tau=tau.item(),
+        tau=heat.number,
         seed=key.seed if key else 0,
         step=int(key.step) & 0xFFFFFFFF if key else 0,
         draw=key.draw if key else 0,

@@ -121,16 +121,16 @@ def gate_weights(logits: torch.Tensor, rule: Rule) -> torch.Tensor:
         if rule.noise and rule.method.noisy
         else None
     )
-    return selection.selection_weights(logits, rule.method, rule.tau, noise)
+    return selection.selection_weights(logits, rule.method, rule.heat.tau, noise)
 
 
 def wire_weights(logits: torch.Tensor, rule: Rule) -> torch.Tensor:
     """The weights of the K candidates of each input in this pass, [2, rows, K]."""
     if rule.mode != "method":
         return selection.pick(selection.check_logits(logits.detach()))
-    assert rule.wire_tau is not None
+    assert rule.wire_heat is not None
     noise = wire_gumbel(rule.noise, rule.place, logits) if rule.noise and rule.wire_method.noisy else None
-    return selection.selection_weights(logits, rule.wire_method, rule.wire_tau, noise)
+    return selection.selection_weights(logits, rule.wire_method, rule.wire_heat.tau, noise)
 
 
 def _read_wires(h: torch.Tensor, level: Level, weights: torch.Tensor) -> torch.Tensor:

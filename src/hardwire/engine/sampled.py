@@ -58,7 +58,7 @@ class _Sampled(torch.autograd.Function):
             hard, soft = _weights(logits[part], rows[part], rule, h.shape[1])
             values = _features(a, b) @ _matrix(h).T  # of all 16 gates
             mean = (soft * values).sum(-1, keepdim=True)
-            grad_logits[part] = (d * soft * (values - mean)).sum(1) / rule.tau
+            grad_logits[part] = (d * soft * (values - mean)).sum(1) / rule.heat.tau
             _, c1, c2, c3 = ((hard if rule.method.hard else soft) @ _matrix(h)).unbind(-1)
             grad_h.index_add_(0, first[part], grad[part] * (c1 + c3 * b))
             grad_h.index_add_(0, second[part], grad[part] * (c2 + c3 * a))
@@ -70,7 +70,7 @@ def _weights(logits: torch.Tensor, rows: torch.Tensor, rule: Rule, batch: int) -
     assert rule.noise is not None
     noise = sample_gumbel(rule.noise, rule.place, rows, batch, len(GATES), like=logits)
     noisy = logits.unsqueeze(1) + noise
-    return pick(noisy), torch.softmax(noisy / rule.tau, -1)
+    return pick(noisy), torch.softmax(noisy / rule.heat.tau, -1)
 
 
 def _features(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

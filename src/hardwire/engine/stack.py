@@ -25,8 +25,10 @@ MODES = ("method", "argmax", "deploy")
 """The three passes: the method's own (A^M), argmax with soft gates (A^soft), argmax with hard gates (A^hard)."""
 
 NOTHING = -1  # a wire that reads the constant 0
-FORMULA, MAXIMUM = "formula", "maximum"  # how a fixed gate passes a gradient on
-CHOSEN, MIXTURE = "chosen", "mixture"  # through which gates the logits of wires learn
+FORMULA: str = "formula"  # how a fixed gate passes a gradient on: by its formula,
+MAXIMUM: str = "maximum"  # or as max-pooling does
+CHOSEN: str = "chosen"  # the logits of wires learn through the chosen gate,
+MIXTURE: str = "mixture"  # or through the mixture of gates
 
 Input: TypeAlias = "torch.Tensor | Bits"
 
@@ -100,21 +102,42 @@ class Stack:
         return [logits for level in self.levels for logits in level.parameters()]
 
 
+class Reading:
+    """A temperature as one pass reads it: `tau`, a 0-d tensor. It may move once, between choosing and running."""
+
+    __slots__ = ("_number", "tau")
+
+    def __init__(self, tau: torch.Tensor):
+        self.read(tau)
+
+    def read(self, tau: torch.Tensor) -> None:
+        # a copy, because the next training step moves tau in place while this graph may still be alive
+        self.tau = tau.clone()
+        self._number: float | None = None
+
+    @property
+    def number(self) -> float:
+        """The same as a number."""
+        if self._number is None:
+            self._number = self.tau.item()
+        return self._number
+
+
 @dataclass(frozen=True, eq=False)
 class Rule:
     """How the logits of one level become choices in one pass.
 
-    mode: one of MODES; the method matters in "method" alone. tau, wire_tau: 0-d tensors, the temperatures of gates and
-    wires. place: the level's number among those of its selector, which numbers its noise. wire_gradient: the logits of
-    wires learn from the gradient through the "chosen" gate, or through the "mixture" of gates as a soft method has it;
-    what goes down the chosen wires is that of the forward pass either way.
+    mode: one of MODES; the method matters in "method" alone. heat, wire_heat: the temperatures of gates and wires,
+    which many levels share. place: the level's number among those of its selector, which numbers its noise.
+    wire_gradient: the logits of wires learn from the gradient through the "chosen" gate, or through the "mixture" of
+    gates as a soft method has it; what goes down the chosen wires is that of the forward pass either way.
     """
 
     mode: str
     method: Method
-    tau: torch.Tensor
+    heat: Reading
     wire_method: Method
-    wire_tau: torch.Tensor | None = None
+    wire_heat: Reading | None = None
     noise: NoiseKey | None = None
     place: int = 0
     wire_gradient: str = CHOSEN

@@ -1,6 +1,7 @@
 """Torch modules that describe themselves as levels of a `Stack`: layers of gates, and the sum of class scores."""
 
 from hardwire.layers.base import LAYERS, Fused, GateLayer, Part, check_input, parts_of, register_layer
+from hardwire.layers.binarize import Binarize
 from hardwire.layers.conv import LogicConv2d, OrPool2d
 from hardwire.layers.group_sum import GroupSum, NumberSum, check_groups, default_group_temperature
 from hardwire.layers.logic import LogicLayer
@@ -8,6 +9,7 @@ from hardwire.layers.selector import Selecting, Selector, check_seed, one_step, 
 
 __all__ = [
     "LAYERS",
+    "Binarize",
     "Fused",
     "GateLayer",
     "GroupSum",

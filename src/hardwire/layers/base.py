@@ -8,7 +8,7 @@ A new kind of layer says how it is wired (`levels`), what shape comes out, and h
 import functools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import torch
@@ -68,11 +68,9 @@ class Fused(Selecting):
         engine = engines.choose(self.engine, request)
         self._prepared = engine.prepare(stack, self._prepared)
         adaptive = passes.begin()
-        request = replace(request, rules=passes.rules())
         choice, confidences = engine.select(request, self._prepared, adaptive)
         if adaptive:
             passes.move(confidences)
-            request = replace(request, rules=passes.rules())
         return engine.run(request, self._prepared, choice)
 
 
@@ -181,6 +179,8 @@ class Passes:
             if temperature.uses_confidence:
                 total = sum(rows for _, rows in found)
                 temperature.advance(sum(value * (rows / total) for value, rows in found))
+        for one in self.passes.values():
+            one.read_again()
 
 
 def parts_of(layers: Iterable[GateLayer], selector: Selector | None = None) -> list[Part]:

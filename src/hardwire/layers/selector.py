@@ -8,13 +8,12 @@ nowhere else.
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from numbers import Integral
 
 import torch
 from torch import nn
 
-from hardwire.engine.stack import MODES, Rule
+from hardwire.engine.stack import MODES, Reading, Rule
 from hardwire.errors import HardwireError, unknown_name
 from hardwire.gates import GATES
 from hardwire.noise import NoiseKey
@@ -98,27 +97,24 @@ class Selector(nn.Module):
         return f"method={self.method.name}, seed={self.seed}"
 
 
-@dataclass(eq=False)
 class Pass:
-    """One forward pass of one selector. step: it is a training step's."""
+    """One forward pass of one selector. step: it is a training step's; moves: and the first of its step."""
 
-    selector: Selector
-    mode: str
-    step: bool
-    noise: NoiseKey | None = None
-    moves: bool = False
+    def __init__(self, selector: Selector, mode: str, step: bool):
+        self.selector, self.mode, self.step = selector, mode, step
+        self.moves = step and not selector.held
+        self.heats: dict[int | None, Reading] = {}  # by the number of candidates; None is that of gates
+        self.noise: NoiseKey | None = None
+        if mode == "method" and (selector.method.noisy or selector.wire_method.noisy):
+            # a copy, because the count moves on while this pass may still need its own
+            count = selector.steps.clone() if self.moves or not step else selector.steps - 1
+            draw = 0 if step else selector.draws
+            self.noise = NoiseKey(selector.seed, count, draw, not step, selector.noise == "sample")
 
     def begin(self) -> "Pass":
         """Counts the pass, and moves the temperatures that need no confidence for it."""
         selector = self.selector
-        self.moves = self.step and not selector.held
-        noisy = selector.method.noisy or selector.wire_method.noisy
-        if self.mode == "method" and noisy:
-            # a clone, because the count moves on while this pass may still need its own
-            count = selector.steps.clone() if self.moves or not self.step else selector.steps - 1
-            draw = 0 if self.step else selector.draws
-            per_sample = selector.noise == "sample"
-            self.noise = NoiseKey(selector.seed, count, draw, not self.step, per_sample)
+        if self.noise is not None:
             selector.draws = 0 if self.step else selector.draws + 1
         if self.moves:
             selector.steps += 1
@@ -126,15 +122,26 @@ class Pass:
             for temperature in selector.temperatures():
                 if not temperature.uses_confidence:
                     temperature.advance()
+            self.read_again()
         return self
 
+    def read_again(self) -> None:
+        """The temperatures have moved: the rules of this pass go by where they are now."""
+        for candidates, heat in self.heats.items():
+            heat.read(self._temperature(candidates).tau)
+
     def rule(self, place: int, candidates: int | None = None) -> Rule:
-        """The rule of the selector's level number `place`, at the temperatures of this moment."""
-        selector = self.selector
-        # copies, because the next training step moves tau in place while this graph may still be alive
-        wire_tau = None if candidates is None else selector.wire_temperature(candidates).tau.clone()
-        tau = selector.temperature.tau.clone()
-        return Rule(self.mode, selector.method, tau, selector.wire_method, wire_tau, self.noise, place)
+        """The rule of the selector's level number `place`."""
+        selector, wires = self.selector, None if candidates is None else self._heat(candidates)
+        return Rule(self.mode, selector.method, self._heat(None), selector.wire_method, wires, self.noise, place)
+
+    def _heat(self, candidates: int | None) -> Reading:
+        if candidates not in self.heats:
+            self.heats[candidates] = Reading(self._temperature(candidates).tau)
+        return self.heats[candidates]
+
+    def _temperature(self, candidates: int | None) -> Temperature:
+        return self.selector.temperature if candidates is None else self.selector.wire_temperature(candidates)
 
 
 class Selecting(nn.Module):

@@ -164,10 +164,8 @@ def _node_tallies(model: nn.Module, x: Input) -> Iterator[_Tally]:
 def method_rules(chooser: Fused) -> list[tuple[Level, Rule]]:
     """The levels of a network or layer, each with its rule in the first evaluation by the method's own pass."""
     parts = chooser.parts()
-    passes = Passes(parts, "method", training=False)
     with selection_mode(chooser, "method"):  # begins the draws anew, as every measurement does
-        passes.begin()
-        rules = passes.rules()
+        rules = Passes(parts, "method", training=False).rules()
     return [(part.level, rule) for part, rule in zip(parts, rules, strict=True)]
 
 

@@ -58,7 +58,7 @@ class Choice(Selecting):
             return first_argmax(logits.detach() if noise is None else logits.detach() + noise)
         if rule.mode != "method":
             return pick(logits.detach())
-        return selection_weights(logits, rule.method, rule.tau, noise)
+        return selection_weights(logits, rule.method, rule.heat.tau, noise)
 
     def extra_repr(self) -> str:
         return f"choices={self.choices}"

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from hardwire.errors import HardwireError, unknown_name
+from hardwire.errors import HardwireError, missing_package, unknown_name
 
 DECIDES = "deploy"  # what the best evaluation is best in, where nothing else is said
 VALIDATION = "validation"  # the only split on which something may be chosen
@@ -101,6 +101,33 @@ class History:
         late = [value for record, value in zip(self.records, values, strict=True) if record.iteration > start]
         return min(late), max(late)
 
+    def to_pandas(self) -> Any:
+        """A DataFrame, one row for each evaluation; measures by layer are lists."""
+        try:
+            import pandas
+        except ModuleNotFoundError as error:
+            raise missing_package(error, "a DataFrame") from None
+        return pandas.DataFrame([vars(record) for record in self.records])
+
+    def plot(self, *columns: str, ax: Any = None) -> Any:
+        """Draws columns over the iterations, and gives the matplotlib axes; `ax.figure.savefig(path)` writes a file.
+
+        columns: the three passes if none is named (or what there is instead). ax: draw there.
+        """
+        from matplotlib import pyplot
+
+        self._check_any()
+        columns = columns or tuple(name for name in _PASSES if name in vars(self.final))
+        columns = columns or (self.best_by.removeprefix("-"),)
+        ax = pyplot.subplots()[1] if ax is None else ax
+        for name, width in zip(columns, range(2 + 2 * len(columns), 0, -2), strict=False):
+            # the first is the widest, because the lines of hard-st lie on each other
+            ax.plot(self.column("iteration"), self._numbers(name), linewidth=width / 2, label=name)
+        ax.set_xlabel("iteration")
+        ax.set_title(f"measured on the {self.split} rows")
+        ax.legend()
+        return ax
+
     def to_json(self) -> str:
         records = [vars(record) for record in self.records]
         return json.dumps({"split": self.split, "best_by": self.best_by, "records": records})
@@ -145,6 +172,7 @@ class History:
             raise HardwireError("the history is empty; fit evaluates every evaluate_every iterations and at the end")
 
 
+_PASSES = ("method", "argmax", "deploy")
 _SHOWN = {
     "deploy": "deployed {:.4f}",
     "selection": "selection gap {:+.4f}",

@@ -1,0 +1,6 @@
+"""scikit-learn's face: `LogicClassifier` and `LogicRegressor`."""
+
+from hardwire.estimators.classifier import LogicClassifier
+from hardwire.estimators.regressor import LogicRegressor
+
+__all__ = ["LogicClassifier", "LogicRegressor"]

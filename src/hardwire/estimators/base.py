@@ -1,0 +1,215 @@
+"""What the classifier and the regressor share: a table becomes bits, the bits train a network, the network a circuit.
+
+Surprising: predictions never touch the network. They come from the circuit, because that is what was trained.
+"""
+
+import math
+from numbers import Real
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from hardwire.bits import Columns, Encoder
+from hardwire.circuit import Circuit
+from hardwire.errors import HardwireError, whole_number
+from hardwire.estimators.build import build_network
+from hardwire.estimators.rows import WeightedRows
+from hardwire.measure import Gap
+from hardwire.network import LogicNetwork
+from hardwire.training import History, fit
+
+NUMBERS = [np.float32, np.uint8, np.int8, np.int16, np.int32, np.int64]  # kept as they are; all else becomes floats
+EVALUATIONS = 20  # in the course of a fit
+SEEN = "those that occur"  # which classes there are; None is what a caller gives by mistake
+Table: TypeAlias = npt.NDArray[Any]
+Numbers: TypeAlias = npt.NDArray[Any]  # float64, or int64 for the numbers of classes
+
+
+class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """The base of both; `LogicClassifier` explains the parameters."""
+
+    network_: LogicNetwork
+    encoder_: Encoder
+    circuit_: Circuit
+    gap_: Gap
+    history_: History
+    n_iter_: int
+
+    def __init__(
+        self,
+        *,
+        width: int = 2000,
+        depth: int = 2,
+        bits: int = 16,
+        thresholds: str = "quantile",
+        method: str = "hard-st",
+        tau: float = 1.0,
+        cage: bool = True,
+        wiring: str = "learned",
+        candidates: int = 16,
+        start: str = "normal",
+        iterations: int = 1000,
+        batch_size: int = 128,
+        learning_rate: float = 0.01,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.width = width
+        self.depth = depth
+        self.bits = bits
+        self.thresholds = thresholds
+        self.method = method
+        self.tau = tau
+        self.cage = cage
+        self.wiring = wiring
+        self.candidates = candidates
+        self.start = start
+        self.iterations = iterations
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Trains on X [rows, features], an array or a DataFrame, and y [rows]; sample_weight: what each row counts."""
+        table, target, weight = self._read(X, y, sample_weight, first=True)
+        return self._train(table, target, weight, self.iterations, self.early_stopping)
+
+    def _continue(self, X: Any, y: Any, sample_weight: Any, classes: Any = SEEN) -> Self:
+        """One pass over the rows of X; what was fitted to the rows of the first call stays."""
+        table, target, weight = self._read(X, y, sample_weight, not hasattr(self, "network_"), classes)
+        return self._train(table, target, weight, math.ceil(len(table) / self.batch_size), early_stopping=False)
+
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any, first: bool, classes: Any = SEEN
+    ) -> tuple[Table, Numbers, Numbers]:
+        """The table as numbers, the network's targets and the weights; the first time, a network is made for them."""
+        self._check_settings()
+        name = getattr(y, "name", None)
+        table, y = validate_data(
+            self, self._coded(X, first), y, reset=first, dtype=NUMBERS, y_numeric=self._numeric_target
+        )
+        weight = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
+        if not weight.any():
+            raise HardwireError("all sample weights are 0, so no row counts; give at least one more than 0")
+        if first:
+            self._learn_target(y, weight, classes)
+            self._begin(table, weight, None if name is None else str(name))
+        return table, self._target(y), weight
+
+    def _check_settings(self) -> None:
+        """Those that nothing further down would refuse by this name."""
+        for name in ("width", "depth", "iterations", "batch_size", "n_iter_no_change"):
+            whole_number(name, getattr(self, name))
+        rate, share = self.learning_rate, self.validation_fraction
+        if not (isinstance(rate, Real) and 0 < rate < math.inf):
+            raise HardwireError(f"learning_rate {rate!r} is not a positive number; 0.01 is usual")
+        if not (isinstance(share, Real) and 0 < share < 1):
+            raise HardwireError(f"validation_fraction {share!r} is not a share of the rows; use one such as 0.1")
+
+    def _coded(self, X: Any, first: bool) -> Any:
+        """X with numbers in the place of text, where it is a DataFrame."""
+        if first:
+            self._texts = Columns.of(X).texts if _is_frame(X) else {}
+        return Columns((), self._texts).coded(X) if self._texts and _is_frame(X) else X
+
+    def _begin(self, table: Table, weight: Numbers, target: str | None) -> None:
+        """Thresholds for the columns, and a network that has learned nothing yet."""
+        self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self.encoder_ = Encoder.fit(table, self.bits, self.thresholds, weight)
+        words = self.encoder_.encode(table)
+        self.network_ = build_network(self.encoder_, words, self._head(), self._seed, self.get_params())
+        names = getattr(self, "feature_names_in_", [f"x{number}" for number in range(table.shape[1])])
+        self.network_.columns = Columns(tuple(names), self._texts, target, self._labels())
+        self._optimizer = torch.optim.Adam(self.network_.parameters(), lr=self.learning_rate, fused=True)
+        self.n_iter_ = 0
+
+    def _train(self, table: Table, target: Numbers, weight: Numbers, iterations: int, early_stopping: bool) -> Self:
+        features = self.encoder_.features
+        rows = WeightedRows(self.encoder_.encode(table), target, weight).distinct()
+        held_out = None
+        if early_stopping:
+            rows, held_out = rows.split(self.validation_fraction, self._seed, by_target=not self._numeric_target)
+            if not len(held_out):
+                raise HardwireError(
+                    f"validation_fraction {self.validation_fraction:g} of {len(rows)} rows leaves no row to validate "
+                    "on; use a larger one, or early_stopping=False"
+                )
+        measured = (held_out or rows).rows(features)
+        self.history_ = fit(
+            self.network_,
+            rows.rows(features),
+            iterations=iterations,
+            batch_size=min(self.batch_size, len(rows)),
+            evaluate_every=max(1, iterations // EVALUATIONS),
+            loss=self._loss,
+            measures=self._measures,
+            best_by=self._best_by,
+            optimizer=self._optimizer,
+            seed=self._seed,
+            validation=measured if early_stopping else None,
+            stop_early=self.n_iter_no_change if early_stopping else None,
+            keep_best=early_stopping,
+            progress=bool(self.verbose),
+        )
+        self.n_iter_ += self.history_.final.iteration
+        self.gap_ = self._gap(self.network_, measured)
+        self.circuit_ = Circuit.from_network(self.network_).simplify()
+        return self
+
+    def _measures(self, net: torch.nn.Module, rows: Any) -> dict[str, float]:
+        gap = self._gap(net, rows)
+        return {name: getattr(gap, name) for name in ("method", "argmax", "deploy", "total")}
+
+    def _sums(self, X: Any) -> npt.NDArray[np.int32]:
+        """The circuit's sums for each row of X, [rows, classes]."""
+        check_is_fitted(self)
+        table = validate_data(self, self._coded(X, first=False), reset=False, dtype=NUMBERS)
+        return self.circuit_.scores(table, raw=True)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "circuit_")
+
+    # what the two differ in
+
+    _numeric_target: bool
+    _best_by: str
+
+    def _learn_target(self, y: Numbers, weight: Numbers, classes: Any) -> None:
+        """What is to be known of all targets before the first of them is learned; classes: of a classifier, or SEEN."""
+        raise NotImplementedError
+
+    def _target(self, y: npt.NDArray[Any]) -> Numbers:
+        """y as the network's target, int64 or float64."""
+        raise NotImplementedError
+
+    def _labels(self) -> tuple[Any, ...] | None:
+        """The classes as plain values."""
+        raise NotImplementedError
+
+    def _head(self) -> dict[str, Any]:
+        """What follows the last layer, as arguments of LogicNetwork."""
+        raise NotImplementedError
+
+    def _loss(self, output: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        """Of a batch; y [batch, 2] is target and weight."""
+        raise NotImplementedError
+
+    def _gap(self, net: torch.nn.Module, rows: Any) -> Gap:
+        """What the circuit keeps of what the network learned, each row by its weight."""
+        raise NotImplementedError
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "iloc") and hasattr(X, "columns")

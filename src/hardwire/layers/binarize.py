@@ -1,0 +1,62 @@
+"""`Binarize`: floats to bits between a feature extractor and layers of gates, with a gradient that passes through.
+
+The forward pass is the deployed one, x > threshold; the backward pass differentiates a soft step instead, as hard
+methods do. Surprising: where it reads raw values it is an encoder whose thresholds are learned, and says so
+(`encoder()`); behind float layers those have to run before the circuit.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from hardwire.bits import Encoder
+from hardwire.errors import HardwireError, whole_number
+
+
+class Binarize(nn.Module):
+    """Bits of floats: [batch, features] -> [batch, features * levels] of 0 and 1, bit r * levels + l is x[r] > t[r, l].
+
+    levels: thresholds for each feature; they start as the quantiles of N(0, 1), right behind a BatchNorm. tau: the
+    width of the soft step of the backward pass, in units of x. thresholds: [features, levels], to start from others.
+    learn: whether thresholds move.
+    """
+
+    def __init__(self, features: int, levels: int = 1, *, tau: float = 1.0, thresholds: Any = None, learn: bool = True):
+        super().__init__()
+        self.features, self.levels = whole_number("features", features), whole_number("levels", levels)
+        if not (isinstance(tau, int | float) and 0 < tau < math.inf):
+            raise HardwireError(f"tau {tau!r} is not a positive number; 1 suits features that a BatchNorm has scaled")
+        self.tau = float(tau)
+        start = _quantiles(self.features, self.levels) if thresholds is None else torch.as_tensor(thresholds).float()
+        if start.shape != (self.features, self.levels) or not torch.isfinite(start).all():
+            raise HardwireError(
+                f"thresholds are finite numbers [{self.features}, {self.levels}], not {list(start.shape)}"
+            )
+        self.thresholds = nn.Parameter(start.clone(), requires_grad=learn)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.ndim != 2 or x.shape[1] != self.features:
+            raise HardwireError(
+                f"Binarize reads [batch, {self.features}], not {list(x.shape)}; put an nn.Flatten before it, or name "
+                "the right number of features"
+            )
+        bits = (x.unsqueeze(2) > self.thresholds).to(x.dtype)
+        if torch.is_grad_enabled():
+            soft = torch.sigmoid((x.unsqueeze(2) - self.thresholds) / self.tau)
+            bits = bits + (soft - soft.detach())  # the difference is 0, exactly, so what goes on are bits
+        return bits.flatten(1)
+
+    def encoder(self) -> Encoder:
+        """The thresholds as the encoder of a circuit, for a Binarize that reads raw values."""
+        return Encoder(self.thresholds.detach().cpu().numpy().astype(np.float32))
+
+    def extra_repr(self) -> str:
+        return f"{self.features} -> {self.features * self.levels}, tau={self.tau:g}"
+
+
+def _quantiles(features: int, levels: int) -> torch.Tensor:
+    shares = torch.arange(1, levels + 1) / (levels + 1)
+    return torch.special.ndtri(shares).expand(features, levels)

@@ -1,0 +1,298 @@
+"""The estimators as a user of scikit-learn meets them; small networks and fixed wires, so that a fit takes a moment."""
+
+import copy
+import pickle
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes, load_iris, load_wine, make_friedman1
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+import hardwire as hw
+
+SMALL = {"width": 150, "iterations": 150, "learning_rate": 0.05, "wiring": "random", "bits": 8, "random_state": 0}
+IRIS = load_iris(return_X_y=True)
+BOTH = [(hw.LogicClassifier, IRIS), (hw.LogicRegressor, load_diabetes(return_X_y=True))]
+both = pytest.mark.parametrize(("kind", "data"), BOTH, ids=["classifier", "regressor"])
+
+
+def classifier(**settings):
+    return hw.LogicClassifier(**SMALL | settings)
+
+
+def regressor(**settings):
+    return hw.LogicRegressor(**SMALL | settings)
+
+
+@pytest.mark.parametrize("estimator", [classifier(), regressor()], ids=["classifier", "regressor"])
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learns_own_suite_passes_without_an_exception(estimator):
+    results = check_estimator(estimator, on_fail=None, on_skip=None)
+    unusual = {result["check_name"]: result["exception"] for result in results if result["status"] != "passed"}
+    unusual.pop("check_array_api_input")  # skipped for all that do not take arrays of other libraries
+    assert len(results) > 50 and not unusual
+
+
+@both
+def test_a_fit_holds_a_circuit_a_gap_and_a_history(kind, data):
+    model = kind(**SMALL).fit(*data)
+    assert isinstance(model.circuit_, hw.Circuit) and isinstance(model.history_, hw.History)
+    assert model.gap_.total == 0 and model.gap_.deploy == model.history_.final.deploy
+    assert model.n_iter_ == model.history_.final.iteration == 150
+    assert model.encoder_.raw_features == model.n_features_in_ == data[0].shape[1]
+
+
+@both
+def test_what_the_network_learned_is_what_is_predicted(kind, data):
+    model = kind(**SMALL).fit(*data)
+    bits = hw.Bits.from_numpy(model.encoder_.encode(data[0]), model.encoder_.features)
+    said = model.network_.predict(bits).numpy()
+    if kind is hw.LogicClassifier:
+        assert np.array_equal(model.predict(data[0]), model.classes_[said])
+    else:
+        assert np.array_equal(model.predict(data[0]), said.astype(np.float64))
+
+
+def test_both_learn():
+    X, y = load_wine(return_X_y=True)
+    assert cross_val_score(classifier(), X, y, cv=3).mean() > 0.9
+    X, y = make_friedman1(400, random_state=1)
+    assert cross_val_score(regressor(width=400), X, y, cv=3).mean() > 0.7
+
+
+@pytest.mark.parametrize("labels", [("no", "yes", "maybe"), (-5, 100, 7), (2.0, 1.0, -2.0), (False, True, True)])
+def test_any_labels_come_back_as_they_were(labels):
+    X, y = IRIS
+    named = np.array(labels)[y]
+    model = classifier().fit(X, named)
+    assert model.classes_.tolist() == sorted(set(labels))
+    assert (model.predict(X) == named).mean() > 0.9
+    probability = model.predict_proba(X)
+    assert np.allclose(probability.sum(1), 1)
+    assert np.array_equal(model.classes_[probability.argmax(1)], model.predict(X))
+
+
+def test_columns_of_a_frame_are_known_by_name():
+    frame, y = load_iris(return_X_y=True, as_frame=True)
+    model = classifier().fit(frame, y)
+    assert model.feature_names_in_.tolist() == frame.columns.tolist()
+    assert model.network_.columns.names == tuple(frame.columns)
+    assert (model.network_.columns.target, model.network_.columns.labels) == ("target", (0, 1, 2))
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(frame.rename(columns={frame.columns[0]: "other"}))
+    with pytest.raises(ValueError, match="same order"):
+        model.predict(frame[frame.columns[::-1]])
+
+
+def test_columns_of_text_are_learned():
+    random = np.random.default_rng(0)
+    colour, size = random.choice(["red", "green", "blue", "grey"], 400), random.normal(size=400)
+    y = np.where((colour == "green") ^ (size > 0), "in", "out")
+    frame = pd.DataFrame({"colour": colour, "size": size, "kind": pd.Categorical(random.choice(["a", "b"], 400))})
+    model = classifier(width=600).fit(frame[:300], y[:300])
+    assert model.score(frame[300:], y[300:]) > 0.9
+    assert model.network_.columns.texts == {"colour": ("blue", "green", "grey", "red"), "kind": ("a", "b")}
+    with pytest.raises(hw.HardwireError, match="'colour' holds 'pink', which was not there in training: blue, green"):
+        model.predict(frame.assign(colour="pink"))
+
+
+@both
+def test_weights_count_as_repetitions_to_the_last_bit(kind, data):
+    X, y = data
+    weight = np.random.default_rng(0).integers(0, 4, len(y))
+    weighted = kind(**SMALL).fit(X, y, sample_weight=weight)
+    repeated = kind(**SMALL).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    assert np.array_equal(weighted.predict(X), repeated.predict(X))
+    assert not np.array_equal(weighted.predict(X), kind(**SMALL).fit(X, y).predict(X))
+
+
+@both
+def test_the_random_state_decides(kind, data):
+    X, y = data
+    first, again, other = (
+        kind(**SMALL | {"random_state": seed}).fit(X, y).circuit_.scores(X, raw=True) for seed in (3, 3, 4)
+    )
+    assert np.array_equal(first, again) and not np.array_equal(first, other)
+
+
+def test_early_stopping_stops_at_a_validation_share_and_keeps_the_best():
+    X, y = IRIS
+    model = classifier(early_stopping=True, validation_fraction=0.3, n_iter_no_change=2, iterations=2000).fit(X, y)
+    assert model.n_iter_ < 2000 and model.history_.split == "validation"
+    assert model.gap_.deploy == model.history_.best.deploy
+    assert 30 <= model.gap_.samples <= 45
+
+
+def test_verbose_says_how_it_goes(capsys):
+    classifier(verbose=1).fit(*IRIS)
+    assert "150/150" in capsys.readouterr().err
+    classifier().fit(*IRIS)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_table_in_pieces_is_learned_piece_by_piece():
+    X, y = IRIS
+    order = np.random.default_rng(0).permutation(len(y))
+    model = classifier(batch_size=10)
+    for _ in range(12):
+        for rows in np.array_split(order, 3):
+            model.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
+    assert model.score(X, y) > 0.9
+    assert model.n_iter_ == 12 * 3 * 5
+    reg = regressor(batch_size=20)
+    X, y = make_friedman1(200, random_state=0)
+    scores = [reg.partial_fit(X, y).score(X, y) for _ in range(20)]
+    assert scores[-1] > 0.5 > scores[0]
+
+
+def test_a_fitted_model_goes_on_with_partial_fit():
+    X, y = IRIS
+    model = classifier(iterations=20).fit(X, y)
+    before = model.network_.layers[0].logits.detach().clone()
+    model.partial_fit(X, y)
+    assert model.n_iter_ == 20 + 2 and not np.array_equal(before, model.network_.layers[0].logits.detach())
+
+
+@both
+def test_models_travel(kind, data, tmp_path):
+    X, y = data
+    model = kind(**SMALL).fit(X, y)
+    expected = model.predict(X)
+    joblib.dump(model, tmp_path / "model")
+    for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), joblib.load(tmp_path / "model")):
+        assert np.array_equal(other.predict(X), expected)
+        other.partial_fit(X, y)
+    assert np.array_equal(model.predict(X), expected)
+    assert clone(model).get_params() == model.get_params()
+
+
+def test_pipelines_and_searches_over_two_processes():
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), classifier(iterations=60)), {"logicclassifier__width": [3, 90]}, cv=2, n_jobs=2
+    )
+    search.fit(*IRIS)
+    assert search.best_params_ == {"logicclassifier__width": 90}
+
+
+def test_columns_that_tell_nothing_get_no_wires():
+    random = np.random.default_rng(0)
+    X = np.column_stack([np.ones(200), random.integers(0, 2, 200), random.normal(size=200)])
+    model = classifier(width=40, iterations=1).fit(X, X[:, 1])
+    used = np.unique(model.network_.layers[0].wiring.numpy()) // 8
+    assert np.bincount(used, minlength=3).tolist() == [0, 1, 8]
+
+
+def test_large_targets_that_lie_close_together_are_told_apart():
+    X, y = make_friedman1(300, random_state=0)
+    near, far = regressor().fit(X, y), regressor().fit(X, y + 2.0**40)
+    assert far.score(X, y + 2.0**40) == pytest.approx(near.score(X, y), abs=0.02)
+
+
+def test_a_constant_number_is_predicted():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    assert np.allclose(regressor().fit(X, np.full(30, 17.25)).predict(X), 17.25, rtol=1e-5)
+
+
+BAD = {
+    "empty table": (classifier, np.empty((0, 3)), [], "0 sample"),
+    "no columns": (classifier, np.empty((5, 0)), [0, 1, 0, 1, 0], "0 feature"),
+    "NaN": (classifier, [[1.0, np.nan], [0, 1]], [0, 1], "contains NaN"),
+    "infinity": (regressor, [[1.0, np.inf], [0, 1]], [0, 1], "contains infinity"),
+    "too large for floats": (regressor, [[1.0, 1e300], [0, 1]], [0, 1], "too large for dtype"),
+    "missing labels": (classifier, [[1.0], [2.0]], [0, np.nan], "contains NaN"),
+    "missing numbers": (regressor, [[1.0], [2.0]], [0, np.nan], "contains NaN"),
+    "one class": (classifier, [[1.0], [2.0]], ["a", "a"], "one class, .*at least 2"),
+    "numbers for labels": (classifier, [[1.0], [2.0], [3]], [0.1, 0.2, 0.3], "Unknown label type: continuous"),
+    "mixed labels": (classifier, [[1.0], [2.0], [3]], np.array([1, "a", None], object), "label"),
+    "text": (classifier, [["a", 1], ["b", 2]], [0, 1], "could not convert string to float"),
+    "lengths": (classifier, [[1.0], [2.0]], [0, 1, 1], "inconsistent numbers of samples"),
+    "no weight": (lambda: Weighted([0, 0]), [[1.0], [2.0]], [0, 1], "zero|all sample weights"),
+    "negative weights": (lambda: Weighted([1, -1]), [[1.0], [2.0]], [0, 1], "[Nn]egative"),
+    "as many labels as rows": (classifier, np.zeros((100_000, 1)), np.arange(100_000), "LogicRegressor"),
+    "dates": (
+        classifier,
+        pd.DataFrame({"when": pd.to_datetime(["2020-01-01", "2021-01-01"])}),
+        [0, 1],
+        "'when' holds datetime64",
+    ),
+    "mixed types": (
+        classifier,
+        pd.DataFrame({"size": pd.Series(["large", 3, 4], dtype=object)}),
+        [0, 1, 0],
+        "'size' mixes int, str; make all of it numbers, or all of it text",
+    ),
+    "names": (
+        classifier,
+        pd.DataFrame({"name": [f"person {i}" for i in range(300)]}),
+        np.arange(300) % 2,
+        "'name' has 300 different texts",
+    ),
+}
+
+
+class Weighted(hw.LogicClassifier):
+    def __init__(self, weight):
+        super().__init__(**SMALL)
+        self.weight = weight
+
+    def fit(self, X, y):
+        return super().fit(X, y, sample_weight=self.weight)
+
+
+@pytest.mark.parametrize("case", BAD)
+@pytest.mark.filterwarnings("ignore:The number of unique classes")
+def test_bad_tables_are_refused_by_scikit_learns_word_or_ours(case):
+    make, X, y, word = BAD[case]
+    with pytest.raises(ValueError, match=word):
+        make().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("settings", "rule"),
+    [
+        ({"width": 0}, "width 0"),
+        ({"depth": 0}, "depth 0"),
+        ({"bits": 0}, "bits 0"),
+        ({"thresholds": "quantil"}, "did you mean quantile"),
+        ({"method": "hard"}, "did you mean hard-st"),
+        ({"wiring": "fixed"}, "unknown wiring"),
+        ({"wiring": "learned", "candidates": 1}, "candidates"),
+        ({"iterations": 0}, "iterations 0"),
+        ({"batch_size": 0}, "batch_size 0"),
+        ({"learning_rate": -1}, "learning_rate -1"),
+        ({"early_stopping": True, "validation_fraction": 1.5}, "validation_fraction 1.5"),
+        ({"early_stopping": True, "validation_fraction": 1e-9}, "leaves no row"),
+        ({"early_stopping": True, "n_iter_no_change": 0}, "n_iter_no_change 0"),
+    ],
+)
+def test_wrong_settings_are_named(settings, rule):
+    with pytest.raises(hw.HardwireError, match=rule):
+        classifier(**settings).fit(*IRIS)
+
+
+@both
+def test_other_columns_at_prediction_are_refused(kind, data):
+    X, y = data
+    with pytest.raises(NotFittedError):
+        kind(**SMALL).predict(X)
+    model = kind(**SMALL | {"iterations": 1}).fit(X, y)
+    with pytest.raises(ValueError, match="features, but"):
+        model.predict(X[:, 1:])
+    with pytest.raises(ValueError, match="NaN"):
+        model.predict(np.full_like(X, np.nan))
+
+
+def test_partial_fit_wants_all_classes_and_no_others():
+    X, y = IRIS
+    with pytest.raises(hw.HardwireError, match="give classes="):
+        classifier().partial_fit(X, y)
+    model = classifier().partial_fit(X, y, classes=[0, 1, 2])
+    with pytest.raises(hw.HardwireError, match="label 3 is not one of the classes"):
+        model.partial_fit(X, y + 1)
