@@ -37,7 +37,7 @@ Activations forward(const Pass& pass, std::int64_t tile, bool keep, Scratch& scr
   Activations all;
   const float* in = load_input(pass, tile, scratch);
   const std::size_t count = pass.stack.levels.size();
-  if (scratch.values.size() < 2 * count) scratch.values.resize(2 * count);
+  if (scratch.values.size() < 2 * count + 2) scratch.values.resize(2 * count + 2);
   for (std::size_t l = 0; l < count; ++l) {
     const Level& level = pass.stack.levels[l];
     const LevelChoice& choice = pass.choice.levels[l];
