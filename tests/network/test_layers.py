@@ -188,3 +188,18 @@ def test_input_that_is_no_batch_of_truth_values_is_refused(make, x, rule):
 def test_bad_settings_are_refused(make, rule):
     with pytest.raises(hw.HardwireError, match=rule):
         make()
+
+
+@pytest.mark.parametrize("options", [{}, {"wiring": "learned", "candidates": 3}])
+def test_a_layer_wires_only_the_inputs_that_it_is_to_read(options):
+    layer = hw.LogicLayer(50, 40, seed=0, reads=[3, 7, 11, 40], **options)
+    assert layer.wiring.unique().tolist() == [3, 7, 11, 40]
+    net = hw.LogicNetwork(50, 2, widths=[40, 20], seed=0, reads=[3, 7, 11, 40], **options)
+    assert net.layers[0].wiring.unique().tolist() == [3, 7, 11, 40]
+    assert len(net.layers[1].wiring.unique()) > 10
+
+
+@pytest.mark.parametrize("reads", [[], [50], [-1], [0.5], 3])
+def test_inputs_that_are_not_there_cannot_be_read(reads):
+    with pytest.raises(hw.HardwireError, match="reads are some of the inputs 0 to 49"):
+        hw.LogicLayer(50, 40, seed=0, reads=reads)
