@@ -22,7 +22,7 @@ test: lint
 # What needs the optional packages: a Ray cluster of two nodes, Parquet, TensorBoard.
 test-extras: $(INSTALLED)
 	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install --quiet -e '.[test,ray,parquet,tensorboard]'
-	$(BIN)/python -m pytest -q tests/test_study_ray.py tests/test_study_store.py tests/test_training_edges.py
+	$(BIN)/python -m pytest -q tests/study tests/training
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -12,6 +12,7 @@ from . import measure as measure
 from . import models as models
 from . import network as network
 from . import noise as noise
+from . import paper as paper
 from . import records as records
 from . import selection as selection
 from . import study as study

@@ -59,6 +59,8 @@ def save(net: nn.Module, path: _Path, dataset: str | None = None, settings: dict
     config = config_of(net)
     fields = {"config": json.dumps(config)} | ({} if dataset is None else {"dataset": str(dataset)})
     fields |= {} if settings is None else {"settings": json.dumps(settings)}
+    if net.encoder is not None:
+        fields["units"] = net.encoder.units()
     tensorfile.write(path, KIND, LAYERED if "layers" in config else PLAIN, tensors, fields)
 
 
@@ -66,7 +68,7 @@ def load(path: _Path) -> LogicNetwork:
     """The network that `save` wrote, in eval mode."""
     tensors, fields = tensorfile.read(path, KIND, VERSION)
     try:
-        return _rebuild(tensors, _parse_config(fields.get("config", "")))
+        return _rebuild(tensors, _parse_config(fields.get("config", "")), fields.get("units"))
     except HardwireError as error:
         raise HardwireError(f"{path} does not hold a valid network: {error}") from None
 
@@ -153,9 +155,9 @@ def _parse_config(text: str) -> dict[str, Any]:
     return config
 
 
-def _rebuild(tensors: dict[str, torch.Tensor], config: dict[str, Any]) -> LogicNetwork:
+def _rebuild(tensors: dict[str, torch.Tensor], config: dict[str, Any], units: str | None) -> LogicNetwork:
     thresholds = tensors.pop(_THRESHOLDS, None)
-    encoder = None if thresholds is None else Encoder(_numpy_thresholds(thresholds))
+    encoder = None if thresholds is None else Encoder.restored(_numpy_thresholds(thresholds), units)
     dtype = _DTYPES[config.pop("dtype")]
     tau = temperature.from_config(config.pop("temperature"))
     if "layers" in config:

@@ -18,6 +18,7 @@ void translate(const std::exception_ptr& raised, void*) {
 NB_MODULE(_native, m) {
   m.doc() = "C++ side of hardwire";
   nb::set_leak_warnings(false);  // networks that live until the interpreter ends are no leak
+  m.attr("training_sources") = HARDWIRE_TRAINING_SOURCES;  // a digest, from the build
   nb::register_exception_translator(translate);
   bind_packing(m);
   bind_engine(m);

@@ -103,7 +103,8 @@ def test_an_empty_batch_encodes_to_no_rows():
         (lambda: Encoder(np.full((3, 1), np.nan)), "finite"),
         (lambda: Encoder(np.zeros((3, 1))).encode(np.zeros((2, 4))), "rows of 3 raw values"),
         (lambda: Encoder(np.zeros((3, 1))).encode(np.zeros(3)), "rows of 3 raw values"),
-        (lambda: Encoder(np.zeros((3, 1))).encode(np.full((2, 3), np.nan)), "NaN or infinity"),
+        (lambda: Encoder(np.zeros((3, 1)), "words"), "unknown kind of raw values 'words'"),
+        (lambda: Encoder(np.zeros((3, 1)), maximum=-1), "no finite number above 0"),
     ],
 )
 def test_malformed_arrays_are_refused(action, rule):

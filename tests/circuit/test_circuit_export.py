@@ -17,8 +17,8 @@ from hardwire.circuit.formats.blif import read_blif
 from hardwire.circuit.formats.logic import labels_of
 from hardwire.circuit.formats.verilog import read_verilog
 from hardwire.circuit.lower import complete
-from hardwire.circuit.raw import as_rows, row_bits
 from hardwire.circuit.read_aiger import read_aiger
+from hardwire.circuit.reading import reading_of
 
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 simulator = pytest.mark.skipif(not tools.has_iverilog(), reason="iverilog is not installed")
@@ -41,7 +41,7 @@ def with_encoder(seed, raw):
         images = generator.normal(0, 1, (70, 4)).astype(np.float32)
         images[:3, 0] = [-0.0, 0.0, 2.5]
         images[3:6] = thresholds.T
-    circuit = random_circuit(seed, inputs=12, classes=4, encoder=hw.Encoder(thresholds.astype(np.float32)))
+    circuit = random_circuit(seed, inputs=12, classes=4, encoder=hw.Encoder(thresholds.astype(np.float32), raw))
     return circuit, images
 
 
@@ -49,12 +49,13 @@ def c_scores(circuit, tmp_path, raw, images, **options):
     """Class sums and single classes by the compiled export."""
     circuit.to_c(tmp_path / "net.c", **options)
     tools.compile_c([tmp_path / "net.c"], tmp_path / "net.o", "-c", *STRICT)
-    found = c.read(circuit, tmp_path / "net.c", None).answers(raw, np.asarray(images))
+    found = c.read(circuit, tmp_path / "net.c", None).answers(reading_of(circuit, raw), np.asarray(images))
     return found.scores, found.classes
 
 
 def raw_bits(circuit, raw, images):
-    return row_bits(raw, as_rows(circuit, raw, images))
+    reading = reading_of(circuit, raw)
+    return reading.to_bits(reading.rows(circuit, images))
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -202,7 +203,7 @@ def test_blif_read_by_yosys_is_the_same_function(raw, tmp_path):
 @pytest.mark.parametrize("raw", ["bits", "bytes", "floats"])
 def test_the_completed_netlist_gives_labels(raw):
     circuit, images = with_encoder(61, raw)
-    found = labels_of(complete(circuit, raw))(raw_bits(circuit, raw, images))
+    found = labels_of(complete(circuit, reading_of(circuit, raw)))(raw_bits(circuit, raw, images))
     assert found.tolist() == circuit.predict(images, raw=raw != "bits").tolist()
 
 
@@ -263,7 +264,7 @@ def test_drawings_hold_every_gate_of_the_cone(tmp_path):
         (lambda circuit, path: circuit.to_aiger(path / "a.aig", raw="words"), "unknown kind of raw input"),
         (lambda circuit, path: circuit.to_blif(path / "a.blif", raw="bytes"), "no encoder to read bytes"),
         (lambda circuit, path: circuit.to_aiger(path / "a.aig", pipeline=2), r"\.aig files have no option 'pipeline'"),
-        (lambda circuit, path: circuit.export(path / "a.c", label=1), "theirs are: name, main, raw, form"),
+        (lambda circuit, path: circuit.export(path / "a.c", label=1), "theirs are: name, main, raw, values, form"),
         (lambda circuit, path: circuit.export(path / "a.vhd"), "unknown ending '.vhd'; did you mean"),
         (lambda circuit, path: estimate(circuit, lut=1), "look-up tables of 1 inputs"),
     ],

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from circuit_oracle import first_largest, oracle_scores, random_bits, random_cir
 from safetensors.numpy import load_file, save_file
 
 import hardwire as hw
-from hardwire.circuit import Circuit, Netlist
+from hardwire.circuit import About, Circuit, Netlist
 from hardwire.circuit.file import FORMAT
 
 
@@ -125,13 +126,16 @@ def test_an_encoder_of_another_width_is_refused():
 
 
 def test_a_saved_circuit_comes_back_the_same(tmp_path):
-    circuit = random_circuit(3, inputs=12, encoder=hw.Encoder.uniform(4, 3, 255))
+    about = About(model="ab12", dataset="digits", accuracy=0.925)
+    circuit = replace(random_circuit(3, inputs=12, encoder=hw.Encoder.uniform(4, 3, 255)), about=about)
     circuit.save(tmp_path / "a.circuit")
     again = hw.Circuit.load(tmp_path / "a.circuit")
     for name in ("gate", "first", "second", "outputs"):
         assert np.array_equal(getattr(again.netlist, name), getattr(circuit.netlist, name))
     assert (again.inputs, again.classes) == (circuit.inputs, circuit.classes)
     assert np.array_equal(again.encoder.thresholds, circuit.encoder.thresholds)
+    assert (again.encoder.kind, again.encoder.maximum, again.about) == ("bytes", 255, about)
+    assert again.digest == circuit.digest
     assert [path.name for path in tmp_path.iterdir()] == ["a.circuit"]  # nothing temporary is left
 
 
@@ -161,6 +165,10 @@ def spoiled(tmp_path, change):
     return path
 
 
+HUGE = json.dumps({"version": 1, "inputs": 2**31 - 1, "classes": 1})
+NEWER = json.dumps({"version": 2, "inputs": 5, "classes": 1})  # as its digest is missing
+
+
 def cycle(arrays, metadata):
     arrays["first"][0] = 5
 
@@ -175,7 +183,11 @@ def cycle(arrays, metadata):
         (lambda arrays, _: arrays.update(thresholds=np.ones((3, 1), np.float32)), "encoder makes 3 bits"),
         (lambda _, metadata: metadata.update(circuit="{"), "header is damaged"),
         (lambda _, metadata: metadata.update(circuit='{"version": 1}'), "header is damaged"),
-        (lambda _, metadata: metadata.update(circuit='{"version": 2}'), "version 2 and this program reads version 1"),
+        (lambda _, metadata: metadata.update(circuit='{"version": 3}'), "version 3 and this program reads up to 2"),
+        (lambda _, metadata: metadata.update(circuit="[" * 100_000), "header is damaged"),
+        (lambda _, metadata: metadata.update(circuit=HUGE), "2147483647 inputs; more than 16777216 are not believed"),
+        (lambda _, metadata: metadata.update(circuit=NEWER), "do not match its digest"),
+        (lambda _, metadata: metadata.update(digest="0" * 32), "do not match its digest"),
         (lambda _, metadata: metadata.update(format="other"), "not a circuit file"),
         (
             lambda _, metadata: metadata.update(circuit='{"version": 1, "inputs": 5, "classes": 1000}'),
@@ -188,6 +200,25 @@ def test_a_hand_edited_file_is_refused_with_one_reason(tmp_path, change, message
     with pytest.raises(hw.HardwireError, match=message) as caught:
         hw.Circuit.load(path)
     assert str(path) in str(caught.value)
+
+
+def test_every_flipped_bit_of_a_circuit_file_is_an_error_or_changes_nothing(tmp_path):
+    circuit = random_circuit(2, inputs=6, classes=2, group=3, layers=2, encoder=hw.Encoder.uniform(3, 2, 255))
+    path = tmp_path / "a.circuit"
+    circuit.save(path)
+    content = path.read_bytes()
+    generator, loaded = np.random.default_rng(0), 0
+    for place in generator.permutation(8 * len(content))[:2000].tolist():
+        changed = bytearray(content)
+        changed[place // 8] ^= 1 << place % 8
+        path.write_bytes(changed)
+        try:
+            again = hw.Circuit.load(path)
+        except hw.HardwireError:
+            continue
+        loaded += 1
+        assert again.digest == circuit.digest
+    assert loaded < 20
 
 
 def test_a_truncated_file_is_refused(tmp_path):

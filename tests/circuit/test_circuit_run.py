@@ -109,7 +109,8 @@ def test_a_class_of_more_outputs_than_a_byte_counts():
         (np.full((2, 1), 1 << 12, np.uint64), {}, "padding bits past feature 12 must be zero"),
         (np.zeros((2, 12)), {"threads": 0}, "threads 0 leaves nobody"),
         (np.zeros((2, 5)), {"raw": True}, "reads rows of 4 raw values"),
-        (np.full((2, 4), np.nan), {"raw": True}, "finite"),
+        (np.full((2, 4), 256), {"raw": True}, "a raw value is 256, but this encoder reads 0 to 255"),
+        (np.eye(2, 4), {"raw": True}, "floats of 0 and 1 alone are ambiguous"),
         (hw.Bits.pack(torch.zeros(2, 13)), {}, "images have 13 bits but the circuit reads 12"),
     ],
 )

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 import hardwire as hw
 from hardwire.circuit import Circuit, Netlist, formats
+from hardwire.circuit.reading import reading_of
 from hardwire.circuit.verify import verify
 from hardwire.cli import app as hardwire
 from hardwire.cli.circuit import app
@@ -96,7 +97,7 @@ def test_files_of_other_models_are_refused(exported):
     _, folder = exported
     other = random_circuit(9, inputs=21, classes=3)
     for ending in ("aig", "c"):
-        with pytest.raises(hw.HardwireError, match=r"another model|fits neither"):
+        with pytest.raises(hw.HardwireError, match=r"of another model|an image has"):
             verify(other, folder / f"net.{ending}")
     with pytest.raises(hw.HardwireError, match="no such file"):
         verify(other, folder / "none.c")
@@ -120,10 +121,14 @@ def test_a_model_goes_the_whole_way_on_the_command_line(tmp_path, npz):
     net = random_network(4, inputs=20)
     hw.save(net, tmp_path / "model.safetensors", dataset=str(data))
     model, circuit = tmp_path / "model.safetensors", tmp_path / "net.circuit"
-    assert "proven" in call("build", model, circuit)
+    accuracy = (Circuit.from_network(net).predict(bits) == labels).mean()
+    printed = call("build", model, circuit)
+    assert "proven" in printed
+    assert f"accuracy {accuracy:.4f} on the test set of {data}" in printed
+    about = Circuit.load(circuit).about
+    assert (about.dataset, about.accuracy) == (str(data), accuracy) and len(about.model) == 32
     assert "-> " in call("simplify", circuit, tmp_path / "small.circuit", "--rewrite")
     assert "depth" in call("stats", circuit)
-    accuracy = (Circuit.from_network(net).predict(bits) == labels).mean()
     assert f"accuracy {accuracy:.4f} on 40 images" in call(
         "run", circuit, "--data", data, "--out", tmp_path / "classes"
     )
@@ -132,6 +137,7 @@ def test_a_model_goes_the_whole_way_on_the_command_line(tmp_path, npz):
         out = tmp_path / f"net.{ending}"
         call("export", circuit, out)
         assert "the 40 test images agree" in call("verify", model, out)
+        assert "the 40 test images agree" in call("verify", circuit, out)
     call("export", circuit, tmp_path / "piped.v", "--pipeline", 2, "--data", data, "--images", 5)
     assert "PASS 5 images" in (tmp_path / "piped_tb.v").read_text()
     call("export", circuit, tmp_path / "cone.svg", "--class", 0, "--output", 0)
@@ -149,7 +155,8 @@ def test_a_format_registered_from_outside_is_exported_verified_and_named_on_the_
     def read(circuit, path, raw):
         inputs, classes, *outputs = map(int, path.read_text().rstrip("!").split())
         other = Circuit(Netlist(inputs, [], [], [], outputs), classes)
-        return formats.Readback(("bits",), lambda kind, rows: formats.Answers(other.predict(rows), other.scores(rows)))
+        bits = reading_of(circuit, "bits")
+        return formats.Readback((bits,), lambda _, rows: formats.Answers(other.predict(rows), other.scores(rows)))
 
     formats.register(".wires", title="wires alone", write=write, read=read)
     circuit, other = (Circuit(Netlist(4, [], [], [], outputs), classes=2) for outputs in ([0, 1, 2, 3], [0, 1, 3, 3]))
@@ -171,6 +178,26 @@ def test_long_steps_report_in_plain_lines_where_there_is_no_terminal(exported):
     printed = call("verify", folder / "model.circuit", folder / "net.v")
     assert re.search(r"^verifying: reading .*net\.v \(0 s\)$", printed, re.MULTILINE)
     assert re.search(r"^verifying: proof \(\d+ s\)$", printed, re.MULTILINE)
+
+
+def test_continuous_data_goes_the_whole_way_on_the_command_line(tmp_path):
+    x = np.random.default_rng(0).normal(size=(300, 5)).round(3)
+    thresholds = np.tile([-0.5, 0, 0.5], (5, 1))
+    y = (x[:, 0] > 0).astype(int)
+    np.savez(tmp_path / "own.npz", x_train=x, y_train=y, x_test=x[:100], y_test=y[:100], thresholds=thresholds)
+    data = hw.data.load(tmp_path / "own.npz")
+    net = hw.LogicNetwork(15, 2, width=40, depth=2, seed=0, encoder=data.encoder)
+    hw.save(net, tmp_path / "model.safetensors", dataset=str(tmp_path / "own.npz"))
+    call("build", tmp_path / "model.safetensors", tmp_path / "net.circuit")
+    for ending in ("v", "c", "aig", "blif"):
+        for raw in ([], ["--raw", "int16"]):
+            call("export", tmp_path / "net.circuit", tmp_path / f"net.{ending}", *raw)
+            printed = call("verify", tmp_path / "model.safetensors", tmp_path / f"net.{ending}")
+            assert "the 100 test images agree" in printed
+    (tmp_path / "own.npz").unlink()
+    printed = call("verify", tmp_path / "net.circuit", tmp_path / "net.aig")
+    assert "without the data that it was trained on: " in printed and "proven" in printed
+    assert "test images" not in printed
 
 
 def test_verify_exits_with_1_and_a_counterexample(exported):

@@ -10,6 +10,7 @@ from small_runs import digits
 
 import hardwire as hw
 from hardwire.circuit import formats
+from hardwire.circuit.reading import reading_of
 from hardwire.circuit.verify import verify
 from hardwire.data.catalog import ENTRIES
 from hardwire.engine.stack import Level
@@ -104,7 +105,7 @@ def read_json(model, path, raw):
     """What such a file computes, gate by gate."""
     content = json.loads(path.read_text())
 
-    def answers(kind, rows):
+    def answers(reading, rows):
         nodes = list(np.asarray(rows).T.astype(bool))
         for gate, first, second in content["gates"]:
             nodes.append(hw.GATES[gate].hard(nodes[first], nodes[second]))
@@ -112,7 +113,7 @@ def read_json(model, path, raw):
         scores = outputs.reshape(len(rows), model.classes, -1).sum(axis=2)
         return formats.Answers(scores.argmax(axis=1), scores)
 
-    return formats.Readback(("bits",), answers)
+    return formats.Readback((reading_of(model, "bits"),), answers)
 
 
 @pytest.fixture

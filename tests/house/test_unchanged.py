@@ -58,7 +58,15 @@ def test_a_checkpoint_of_0_1_0_resumes_to_the_result_of_an_uninterrupted_run(tmp
 
 
 def test_a_study_store_of_0_1_0_opens_with_all_its_runs(tmp_path):
-    path = shutil.copy(FILES / "study.sqlite", tmp_path / "study.sqlite")
+    path = Path(shutil.copy(FILES / "study.sqlite", tmp_path / "study.sqlite"))
+    before = path.read_bytes()
     with study.Store(path) as store:
-        runs = store.finished()
-    assert len(runs) == 6 and all(run.history.final.iteration == 60 for run in runs)
+        runs, facts = store.finished(), store.facts()
+    assert len(runs) == 6 and all(run.final["iteration"] == 60 for run in runs)
+    assert path.read_bytes() == before  # reading changes no file
+    assert len(study.describe(FILES / "study.toml")) == 6 and "pixels digits" in facts
+    with study.Store(path, create=True) as store:  # going on in it rewrites it, and loses nothing
+        assert store.finished() == runs
+    with study.Store(path) as store:
+        assert store.finished() == runs and store.facts() == facts
+    assert study.report(path, tmp_path / "report").exists()

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from small_runs import METHODS, digits, small_net
+from small_runs import SIX, digits, small_net
 from torch import nn
 
 import hardwire as hw
@@ -93,7 +93,7 @@ def test_hard_st_has_exactly_zero_selection_gap_on_binary_data_at_every_tau(tau)
     assert measured.selection == 0.0 and measured.computation == 0.0 and measured.total == 0.0
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", SIX)
 def test_measuring_moves_nothing_and_gives_the_same_numbers_again(name):
     data = digits()
     net = small_net(name)

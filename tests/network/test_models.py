@@ -11,7 +11,7 @@ import sys
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from small_runs import METHODS, digits, same_state, small_net, with_support
+from small_runs import SIX, digits, same_state, small_net, with_support
 from torch import nn
 
 import hardwire as hw
@@ -37,7 +37,7 @@ def rewritten(path, change):
     return path
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", SIX)
 def test_a_loaded_network_has_the_same_state_form_and_answers(name, tmp_path):
     data = digits()
     net = small_net(name, encoder=data.encoder, group_temperature=2.5)
@@ -110,7 +110,7 @@ with torch.no_grad():
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda net: pickle.loads(pickle.dumps(net))])
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", SIX)
 def test_copies_train_on_exactly_like_the_original(name, copied):
     data = digits()
     net = small_net(name)

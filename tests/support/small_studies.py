@@ -1,19 +1,18 @@
-"""Small studies on the bundled digits, for tests of the study room."""
+"""Small studies on the bundled digits, for tests of the study and paper rooms."""
 
 import subprocess
 import sys
+from dataclasses import asdict
 
 import numpy as np
 import torch
 
 import hardwire as hw
 from hardwire import study
+from hardwire.paper.groups import NetworkRun
 from hardwire.study.conductor import conduct
 from hardwire.study.description import parse
-from hardwire.study.engines import Failed, Finished
-from hardwire.study.store import Run
-from hardwire.study.worker import describe_error, execute
-from hardwire.training import History, Record
+from hardwire.study.worker import attempt
 
 SMALL = """
 name = "test"
@@ -55,7 +54,7 @@ def _toml(value) -> str:
     return repr(value).replace("'", '"')
 
 
-def start(arguments: list[str], folder=None) -> subprocess.Popen:
+def start(arguments: list[str], folder=None, **options) -> subprocess.Popen:
     """`hardwire study ARGUMENTS` as a process of its own, in this folder."""
     code = "from hardwire.cli import main; main()"
     return subprocess.Popen(
@@ -64,22 +63,20 @@ def start(arguments: list[str], folder=None) -> subprocess.Popen:
         stderr=subprocess.STDOUT,
         text=True,
         cwd=folder,
+        **options,
     )
 
 
 class InProcess:
-    """An engine without processes: each run is done when it is submitted."""
+    """A runner without processes: each run is done when it is submitted."""
 
     slots = 1
 
-    def __init__(self, work):
-        self.work, self.waiting = work, []
+    def __init__(self):
+        self.waiting = []
 
-    def submit(self, key, config):
-        try:
-            self.waiting.append(Finished(key, execute(key, config, self.work), "here"))
-        except Exception as error:
-            self.waiting.append(Failed(key, describe_error(error), "here"))
+    def submit(self, task):
+        self.waiting.append(attempt(task, self.waiting.append))
 
     def events(self, timeout):
         events, self.waiting = self.waiting, []
@@ -92,36 +89,51 @@ class InProcess:
 def conduct_here(description: study.Description, path, **options) -> study.Standing:
     """The study in this process, without starting others."""
     with study.Store(path, create=True) as store, store.exclusive():
-        return conduct(description, store, InProcess(store.work), **options)
+        return conduct(description, store, InProcess(), **options)
 
 
-def made_run(method="hard-st", tau=1.0, seed=0, selection=(0.0, 0.0), deploy=(0.5, 0.9), depth=6, **config) -> Run:
-    """A finished run with a made-up history, at the paper's scale for MNIST-Binary unless told otherwise."""
-    fields = {"dataset": "mnist-binary", "width": 64_000, "iterations": 50_000, "learning_rate": 0.01}
-    fields |= {"batch_size": 512, "evaluate_every": 50_000 // len(selection)} | config
-    config = study.RunConfig(method=method, tau=tau, depth=depth, seed=seed, **fields)
-    records = [
-        _made_record(config, number, gap, accuracy)
-        for number, (gap, accuracy) in enumerate(zip(selection, deploy, strict=True), 1)
-    ]
-    return Run(config.key("test"), config, "test", History(records), {"groupsum.classes": 10.0}, 1.0)
+def made_result(method="hard-st", tau=1.0, seed=0, selection=(0.0, 0.0), deploy=(0.5, 0.9), depth=6, **rest):
+    """A finished run with a made-up history, at the paper's scale for MNIST-Binary unless told otherwise.
+
+    rest: other axes, or columns of the record, one value for each evaluation.
+    """
+    axes = {"dataset": "mnist-binary", "width": 64_000, "iterations": 50_000, "learning_rate": 0.01}
+    axes |= {"batch_size": 512, "evaluate_every": 50_000 // len(selection)}
+    columns = {name: rest.pop(name) for name in list(rest) if isinstance(rest[name], tuple | list)}
+    measurements = {"groupsum.classes": 10.0} | rest.pop("measurements", {})
+    config = study.Config.of("network", axes | {"method": method, "tau": tau, "depth": depth, "seed": seed} | rest)
+    records = []
+    for number, (gap, accuracy) in enumerate(zip(selection, deploy, strict=True), 1):
+        own = {name: values[number - 1] for name, values in columns.items()}
+        records.append(_made_record(config, number, gap, accuracy) | own)
+    return study.Result(config.key("test"), config, "test", records, measurements, 1.0)
 
 
-def _made_record(config, number, gap, accuracy) -> Record:
-    return Record(
-        iteration=number * config.evaluate_every,
-        loss=1.0,
-        method=accuracy + gap,
-        argmax=accuracy,
-        deploy=accuracy,
-        selection=gap,
-        computation=0.0,
-        total=gap,
-        tau=config.tau,
-        confidence=0.5,
-        commitment=[0.5] * config.depth,
-        gate_usage=[[1 / 16] * 16] * config.depth,
-        node_actual=[0.0] * config.depth,
-        node_bound=[0.0] * config.depth,
-        seconds=1.0,
-    )
+def made_run(*arguments, **rest) -> NetworkRun:
+    return NetworkRun.of(made_result(*arguments, **rest))
+
+
+def _made_record(config, number, gap, accuracy) -> dict:
+    depth = config["depth"]
+    gaps = hw.measure.Gap(accuracy + gap, accuracy, accuracy, 100)
+    return {
+        "iteration": number * config["evaluate_every"],
+        "loss": 1.0,
+        **{name: value for name, value in asdict(gaps).items() if name in ("method", "argmax", "deploy")},
+        "selection": gap,
+        "computation": 0.0,
+        "total": gap,
+        "tau": config["tau"],
+        "confidence": 0.5,
+        "commitment": [0.5] * depth,
+        "gate_usage": [[1 / 16] * 16] * depth,
+        "node_actual": [0.0] * depth,
+        "node_bound": [0.0] * depth,
+        "seconds": 1.0,
+    }
+
+
+def put(store: study.Store, result: study.Result) -> None:
+    """A finished run into a store."""
+    store.begin(result.key, result.config, result.code)
+    store.finish(result.key, study.Outcome(result.records, result.measurements, result.seconds), "here")

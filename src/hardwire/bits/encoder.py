@@ -4,6 +4,7 @@ Surprising: fitted thresholds lie halfway between two values that were seen, so 
 across one.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hardwire.bits import words as packing
+from hardwire.bits.units import check_kind, kind_of, units_of
 from hardwire.errors import HardwireError, unknown_name, whole_number
 
 
@@ -18,10 +20,14 @@ from hardwire.errors import HardwireError, unknown_name, whole_number
 class Encoder:
     """Raw values to bits: bit r * levels + l of a row says raw[r] > thresholds[r, l] (strictly).
 
-    thresholds: float32 [raw_features, levels], in the units of the raw data (0 to 255 for image bytes).
+    thresholds: float32 [raw_features, levels], in the units of the raw data (0 to 255 for image bytes). kind: of raw
+    values: bits, bytes, int8, int16, int32 or floats. maximum: the raw value that is 1 in the unit interval (255 for
+    image bytes), or None where there is no such value. NaN is below every threshold.
     """
 
     thresholds: np.ndarray
+    kind: str = "floats"
+    maximum: float | None = None
 
     def __post_init__(self) -> None:
         thresholds = np.ascontiguousarray(self.thresholds, np.float32)
@@ -29,13 +35,31 @@ class Encoder:
             raise HardwireError(f"thresholds are [raw_features, levels], not {list(thresholds.shape)}")
         if not np.isfinite(thresholds).all():
             raise HardwireError("thresholds must be finite numbers")
+        check_kind(self.kind, self.maximum)
         object.__setattr__(self, "thresholds", thresholds)
 
     @classmethod
-    def uniform(cls, raw_features: int, levels: int, maximum: float) -> "Encoder":
-        """The interior points of `levels + 1` equal steps over [0, maximum], the same for every feature."""
+    def uniform(cls, raw_features: int, levels: int, maximum: float, kind: str | None = None) -> "Encoder":
+        """The interior points of `levels + 1` equal steps over [0, maximum], the same for every feature. kind: bytes
+        where the maximum is 255, else floats, if it is not given."""
         steps = maximum * np.arange(1, levels + 1) / (levels + 1)
-        return cls(np.tile(steps.astype(np.float32), (raw_features, 1)))
+        kind = kind or ("bytes" if maximum == 255 else "floats")
+        return cls(np.tile(steps.astype(np.float32), (raw_features, 1)), kind, maximum)
+
+    def units(self) -> str:
+        """Kind and maximum as text, for a file that holds the thresholds."""
+        return json.dumps({"kind": self.kind, "maximum": self.maximum})
+
+    @classmethod
+    def restored(cls, thresholds: np.ndarray, units: str | None) -> "Encoder":
+        """From a file; units: None where the file is of a version that did not say them."""
+        if units is None:
+            return cls(thresholds, "unknown")
+        try:
+            said = json.loads(units)
+            return cls(thresholds, said["kind"], said["maximum"])
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            raise HardwireError(f"the units of its encoder are damaged: {units[:40]!r} ({error})") from None
 
     @classmethod
     def fit(cls, x: Any, bits: int = 8, how: str = "quantile", weights: Any = None) -> "Encoder":
@@ -49,11 +73,12 @@ class Encoder:
         whole_number("bits", bits)
         if how not in THRESHOLDS:
             raise unknown_name("way to place thresholds", how, THRESHOLDS)
+        kind = kind_of(np.asarray(x))
         x = _finite_matrix(x)
         weights = np.ones(len(x)) if weights is None else np.asarray(weights, np.float64)
         if weights.shape != (len(x),) or not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
             raise HardwireError(f"weights are {len(x)} numbers of at least 0, not all 0: one for each row of x")
-        return cls(np.stack([THRESHOLDS[how](*_distinct(column, weights), bits) for column in x.T]))
+        return cls(np.stack([THRESHOLDS[how](*_distinct(column, weights), bits) for column in x.T]), kind)
 
     @property
     def raw_features(self) -> int:
@@ -69,23 +94,29 @@ class Encoder:
         return self.thresholds.size
 
     def encode(self, raw: np.ndarray) -> np.ndarray:
-        """Raw [rows, raw_features], bytes or floats -> words [rows, word_count(features)]."""
+        """Raw [rows, raw_features], numbers in the units of the thresholds -> words [rows, word_count(features)].
+
+        An image in the unit interval is taken for what it is where the thresholds are in bytes, and the other way
+        round; what could be either, or is neither, is refused.
+        """
         raw = np.asarray(raw)
         if raw.ndim != 2 or raw.shape[1] != self.raw_features:
             raise HardwireError(
                 f"this encoder reads rows of {self.raw_features} raw values, not an array of {list(raw.shape)}"
             )
-        if raw.dtype != np.uint8:
-            raw = raw.astype(np.float32, copy=False)
-            if not np.isfinite(raw).all():
-                raise HardwireError("raw values must be finite numbers; NaN or infinity found")
+        multiplier, divisor = units_of(raw, self.kind, self.maximum)
+        thresholds = self.thresholds * np.float32(multiplier) / np.float32(divisor)
+        wide = raw.dtype.kind in "iu" and raw.dtype.itemsize > 2  # whole numbers that floats may not hold
+        if raw.dtype != np.uint8 and not wide:
+            with np.errstate(over="ignore"):
+                raw = raw.astype(np.float32, copy=False)
         native = getattr(packing, "_native")  # noqa: B009 (None where it was not built)
-        if native is None:
-            bits = raw.astype(np.float32)[:, :, None] > self.thresholds
+        if native is None or wide:
+            bits = raw[:, :, None] > thresholds.astype(np.float64 if wide else np.float32)
             return packing.pack(bits.reshape(len(raw), self.features))
         words = np.empty((len(raw), packing.word_count(self.features)), np.uint64)
         encode = native.encode_bytes if raw.dtype == np.uint8 else native.encode_floats
-        encode(np.ascontiguousarray(raw), self.thresholds, words)
+        encode(np.ascontiguousarray(raw), thresholds, words)
         return words
 
 

@@ -4,9 +4,9 @@ network -> `Circuit` -> passes -> formats, each step checked against the one bef
 `Circuit.from_network`, which reads one.
 """
 
-from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.circuit import About, Circuit
 from hardwire.circuit.equivalence import Equivalence
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.statistics import Statistics
 
-__all__ = ["Circuit", "Equivalence", "Netlist", "Statistics"]
+__all__ = ["About", "Circuit", "Equivalence", "Netlist", "Statistics"]

@@ -3,6 +3,7 @@
 A literal is twice a variable, plus one where it is negated; literal 0 is false.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from hardwire.circuit import algebra
@@ -10,12 +11,12 @@ from hardwire.circuit.netlist import Netlist
 from hardwire.files import write_whole
 
 
-def write_aiger(netlist: Netlist, path: Path) -> None:
+def write_aiger(netlist: Netlist, path: Path, comment: Sequence[str] = ()) -> None:
     """ASCII where `path` ends in .aag, binary otherwise; inputs are named x[k] and outputs label[k]."""
-    write_whole(path, to_aiger(netlist, ascii=path.suffix == ".aag"))
+    write_whole(path, to_aiger(netlist, path.suffix == ".aag", comment))
 
 
-def to_aiger(netlist: Netlist, ascii: bool = False) -> bytes:
+def to_aiger(netlist: Netlist, ascii: bool = False, comment: Sequence[str] = ()) -> bytes:
     ands, outputs = and_inverter_graph(netlist)
     count = netlist.inputs
     lines = [f"{'aag' if ascii else 'aig'} {count + len(ands)} {count} 0 {len(outputs)} {len(ands)}"]
@@ -30,7 +31,7 @@ def to_aiger(netlist: Netlist, ascii: bool = False) -> bytes:
             _delta(2 * (count + i + 1) - left) + _delta(left - right) for i, (left, right) in enumerate(ands)
         )
     symbols = [f"i{i} x[{i}]" for i in range(count)] + [f"o{i} label[{i}]" for i in range(len(outputs))]
-    return "\n".join([*lines, ""]).encode() + body + "\n".join([*symbols, "c", "hardwire", ""]).encode()
+    return "\n".join([*lines, ""]).encode() + body + "\n".join([*symbols, "c", *comment, ""]).encode()
 
 
 def and_inverter_graph(netlist: Netlist) -> tuple[list[tuple[int, int]], list[int]]:

@@ -5,7 +5,7 @@ are one line each: what they do lies in the module they name, and is loaded when
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -24,13 +24,30 @@ if TYPE_CHECKING:
     from hardwire.circuit.statistics import Statistics
 
 
+@dataclass(frozen=True)
+class About:
+    """What is known of where a circuit comes from, which every export says: the digest of the model file, the dataset
+    that it was trained on, the accuracy on that dataset's test set."""
+
+    model: str | None = None
+    dataset: str | None = None
+    accuracy: float | None = None
+
+    def __post_init__(self) -> None:
+        texts = all(text is None or isinstance(text, str) for text in (self.model, self.dataset))
+        if not texts or not (self.accuracy is None or isinstance(self.accuracy, float)):
+            raise HardwireError(f"a model and a dataset are texts and an accuracy is a number, not {self}")
+
+
 @dataclass(frozen=True, eq=False)
 class Circuit:
-    """A classifier: `netlist`, whose outputs are `classes` contiguous equal groups, and the encoder of raw values."""
+    """A classifier: `netlist`, whose outputs are `classes` contiguous equal groups, the encoder of raw values, and what
+    is known of its origin."""
 
     netlist: Netlist
     classes: int
     encoder: Encoder | None = None
+    about: About = About()
 
     def __post_init__(self) -> None:
         outputs = len(self.netlist.outputs)
@@ -55,7 +72,7 @@ class Circuit:
         return cls(Netlist.from_layers(inputs, gates, wirings), classes, encoder)
 
     @classmethod
-    def from_network(cls, net: Any) -> "Circuit":
+    def from_network(cls, net: Any, about: About | None = None) -> "Circuit":
         """The deployed circuit of a network of ours, or of an nn.Sequential of our layers: argmax gates and wires."""
         from hardwire.engine.stack import freeze
         from hardwire.network import fuse
@@ -63,7 +80,7 @@ class Circuit:
         net = fuse(net)
         levels = freeze(net.stack())
         gates, wirings = [level.gates for level in levels], [level.wires for level in levels]
-        return cls.from_layers(net.inputs, gates, wirings, net.classes, net.encoder)
+        return cls(Netlist.from_layers(net.inputs, gates, wirings), net.classes, net.encoder, about or About())
 
     @property
     def inputs(self) -> int:
@@ -73,6 +90,23 @@ class Circuit:
     def group(self) -> int:
         """Outputs of each class; a score lies between 0 and this."""
         return len(self.netlist.outputs) // self.classes
+
+    @cached_property
+    def digest(self) -> str:
+        """32 hexadecimal digits that change with anything the circuit computes."""
+        from hardwire.circuit.file import function_digest
+
+        return function_digest(self)
+
+    def tested(self, data: Any, name: str | None = None) -> "Circuit":
+        """The same circuit with its accuracy on the test set of a dataset noted, for the files that are made of it."""
+        from hardwire.circuit.evaluate import test_set
+
+        images, labels = test_set(data)
+        accuracy = float((self.predict(images) == labels).mean())
+        return replace(
+            self, about=replace(self.about, dataset=name or self.about.dataset or data.name, accuracy=accuracy)
+        )
 
     @cached_property
     def program(self) -> "Program":

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.formats.verilog import to_verilog
-from hardwire.circuit.raw import raw_kind
+from hardwire.circuit.reading import reading_of
 from hardwire.circuit.tools import run_yosys
 from hardwire.errors import HardwireError
 
@@ -39,11 +39,12 @@ def estimate(
     """lut: inputs of a look-up table; progress: called with what is synthesized next."""
     if not 2 <= lut <= 8:
         raise HardwireError(f"look-up tables of {lut} inputs are not common; use 4 or 6")
-    raw = raw_kind(circuit, raw)
-    design = to_verilog(circuit, NAME, pipeline=pipeline, raw=raw)
-    tops = {"gates": f"{NAME}_gates", "gates, class sums, argmax": NAME if raw == "bits" else f"{NAME}_core"}
-    if raw != "bits":
-        tops[f"gates, class sums, argmax, encoder of {raw}"] = NAME
+    reading = reading_of(circuit, raw)
+    bits = reading.kind == "bits"
+    design = to_verilog(circuit, NAME, reading, pipeline=pipeline)
+    tops = {"gates": f"{NAME}_gates", "gates, class sums, argmax": NAME if bits else f"{NAME}_core"}
+    if not bits:
+        tops[f"gates, class sums, argmax, encoder of {reading.kind}"] = NAME
     lines = []
     for includes, top in tops.items():
         if progress is not None:

@@ -16,7 +16,7 @@ from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.schedule import Schedule, schedule
 from hardwire.errors import HardwireError
-from hardwire.gates import GATES
+from hardwire.gates import GATES, THRESHOLD
 
 try:
     from hardwire import _native
@@ -62,6 +62,12 @@ def run(circuit: Circuit, images: Any, raw: bool, threads: int | None, scores: b
     elif threads < 1:
         raise HardwireError(f"threads {threads} leaves nobody to work; use at least 1")
     return circuit.program.run(rows, threads, scores)
+
+
+def test_set(data: Any) -> tuple[Any, npt.NDArray[np.int64]]:
+    """A dataset's test images as a network's eval() reads them, continuous ones as bits, and their labels."""
+    x = data.test.x
+    return (x if hasattr(x, "features") else x.numpy() > THRESHOLD), data.test.y.numpy()
 
 
 def as_rows(circuit: Circuit, images: Any, raw: bool = False) -> npt.NDArray[Any]:

@@ -1,11 +1,15 @@
-"""Circuit files: safetensors with a versioned JSON header, read and written without torch.
+"""Circuit files: safetensors with a versioned JSON header and a digest, read and written without torch.
 
-Loading runs no code, and a file is checked before it is believed: its format and version, every array's type and
-range, the order that rules out cycles, and that the classes divide the outputs.
+Loading runs no code, and a file is checked before it is believed: its digest, its format and version, every array's
+type and range, the order that rules out cycles, and that the classes divide the outputs. Surprising: files of version 1
+have no digest and do not say the units of their raw values; they still load, and their encoder is of unknown kind.
 """
 
+import hashlib
 import json
 import os
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -14,27 +18,51 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
 from hardwire.bits import Encoder
-from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.circuit import About, Circuit
 from hardwire.circuit.netlist import Netlist
 from hardwire.errors import HardwireError
 from hardwire.files import write_whole
 
-FORMAT, VERSION = "hardwire-circuit", 1
+FORMAT, VERSION = "hardwire-circuit", 2
 MODEL_FORMAT = "hardwire-network"
 ARRAYS = {"gate": np.uint8, "first": np.int32, "second": np.int32, "outputs": np.int32}
+MOST_INPUTS = 1 << 24  # a few bytes of a file must not ask for gigabytes
+_Path = str | os.PathLike[str]
 
 
-def save(circuit: Circuit, path: str | os.PathLike[str]) -> None:
+def save(circuit: Circuit, path: _Path) -> None:
     """Writes `circuit` to `path`."""
-    netlist = circuit.netlist
-    arrays = {name: getattr(netlist, name) for name in ARRAYS}
-    if circuit.encoder is not None:
-        arrays["thresholds"] = circuit.encoder.thresholds
-    header = {"version": VERSION, "inputs": netlist.inputs, "classes": circuit.classes}
-    write_whole(path, to_bytes(arrays, {"format": FORMAT, "circuit": json.dumps(header)}))
+    arrays, metadata = _parts(circuit)
+    header = {"version": VERSION, "inputs": circuit.inputs, "classes": circuit.classes, "about": asdict(circuit.about)}
+    metadata |= {"format": FORMAT, "circuit": json.dumps(header)}
+    metadata["digest"] = _digest(arrays, metadata)
+    write_whole(path, to_bytes(arrays, metadata))
 
 
-def is_circuit_file(path: str | os.PathLike[str]) -> bool:
+def function_digest(circuit: Circuit) -> str:
+    """The digest of what a circuit computes: gates, wires, outputs, classes and encoder."""
+    arrays, metadata = _parts(circuit)
+    return _digest(arrays, metadata | {"sizes": f"{circuit.inputs} {circuit.classes}"})
+
+
+def _parts(circuit: Circuit) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str]]:
+    arrays = {name: getattr(circuit.netlist, name) for name in ARRAYS}
+    if circuit.encoder is None:
+        return arrays, {}
+    return arrays | {"thresholds": circuit.encoder.thresholds}, {"units": circuit.encoder.units()}
+
+
+def _digest(arrays: Mapping[str, npt.NDArray[Any]], metadata: Mapping[str, str]) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for name, text in sorted(metadata.items()):
+        digest.update(f"{name}={len(text)}:{text}".encode())
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name}:{array.dtype.str}{list(array.shape)}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def is_circuit_file(path: _Path) -> bool:
     """Whether `path` says that it is a circuit; a model file or anything else is not."""
     try:
         with safe_open(path, framework="np") as file:
@@ -43,19 +71,20 @@ def is_circuit_file(path: str | os.PathLike[str]) -> bool:
         return False
 
 
-def load(path: str | os.PathLike[str]) -> Circuit:
+def load(path: _Path) -> Circuit:
     """Reads and checks the circuit in `path`, a circuit file or a model file."""
     try:
         with safe_open(path, framework="np") as file:
-            metadata = file.metadata() or {}
+            metadata = dict(file.metadata() or {})
             if metadata.get("format") == MODEL_FORMAT:
-                return _circuit_of_model(path)
+                return _circuit_of_model(path, metadata)
             if metadata.get("format") != FORMAT:
                 raise HardwireError("it is not a circuit file; make one with `hardwire circuit build`")
             header = _header(metadata)
             known = set(ARRAYS) | {"thresholds"}
             arrays = {name: file.get_tensor(name) for name in file.keys() if name in known}  # noqa: SIM118, no dict
-        return _circuit(header, arrays)
+        _check_digest(header["version"], arrays, metadata)
+        return _circuit(header, metadata, arrays)
     except FileNotFoundError:
         raise HardwireError(f"cannot read {path}: no such file") from None
     except OSError as error:
@@ -66,34 +95,44 @@ def load(path: str | os.PathLike[str]) -> Circuit:
         raise HardwireError(f"cannot read {path}: {error}") from None
 
 
-def _circuit_of_model(path: str | os.PathLike[str]) -> Circuit:
+def _circuit_of_model(path: _Path, metadata: Mapping[str, str]) -> Circuit:
     from hardwire.models import load as load_model
 
-    return Circuit.from_network(load_model(path))
+    about = About(model=metadata.get("digest"), dataset=metadata.get("dataset"))
+    return Circuit.from_network(load_model(path), about)
 
 
-def _header(metadata: dict[str, str]) -> dict[str, int]:
+def _check_digest(version: int, arrays: Mapping[str, npt.NDArray[Any]], metadata: dict[str, str]) -> None:
+    said = metadata.pop("digest", None)
+    if (version > 1 or said is not None) and said != _digest(arrays, metadata):
+        raise HardwireError("its contents do not match its digest, so it is damaged; restore it from a copy")
+
+
+def _header(metadata: Mapping[str, str]) -> dict[str, Any]:
     try:
-        header: dict[str, int] = json.loads(metadata["circuit"])
+        header: dict[str, Any] = json.loads(metadata["circuit"])
         version = header["version"]
-        if version != VERSION:
-            raise HardwireError(f"it has version {version!r} and this program reads version {VERSION}; update hardwire")
+        if type(version) is not int or version > VERSION:
+            raise HardwireError(f"it has version {version!r} and this program reads up to {VERSION}; update hardwire")
         if not all(type(header[name]) is int for name in ("inputs", "classes")):
             raise ValueError
+        header["about"] = About(**header.get("about", {}))
     except HardwireError:
         raise
-    except (KeyError, ValueError, TypeError):
+    except (KeyError, ValueError, TypeError, RecursionError):
         raise HardwireError("its header is damaged; write the file again") from None
+    if header["inputs"] > MOST_INPUTS:
+        raise HardwireError(f"its header says {header['inputs']} inputs; more than {MOST_INPUTS} are not believed")
     return header
 
 
-def _circuit(header: dict[str, int], arrays: dict[str, npt.NDArray[Any]]) -> Circuit:
+def _circuit(header: dict[str, Any], metadata: Mapping[str, str], arrays: dict[str, npt.NDArray[Any]]) -> Circuit:
     for name, dtype in ARRAYS.items():
         if name not in arrays:
             raise HardwireError(f"its array {name!r} is missing")
         if arrays[name].dtype != dtype or arrays[name].ndim != 1:
             raise HardwireError(f"its array {name!r} is {arrays[name].dtype}, not a list of {np.dtype(dtype)}")
     thresholds = arrays.get("thresholds")
-    encoder = None if thresholds is None else Encoder(thresholds)
+    encoder = None if thresholds is None else Encoder.restored(thresholds, metadata.get("units"))
     netlist = Netlist(header["inputs"], **{name: arrays[name] for name in ARRAYS})
-    return Circuit(netlist, header["classes"], encoder)
+    return Circuit(netlist, header["classes"], encoder, header["about"])

@@ -6,22 +6,20 @@ the winning class, lowest first.
 
 from collections import deque
 
-from hardwire.bits import Encoder
 from hardwire.circuit import algebra
 from hardwire.circuit.builder import Builder
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.netlist import Netlist
-from hardwire.circuit.raw import RAW_BITS, encoder_of, keys_of, raw_kind, raw_width
+from hardwire.circuit.reading import INFINITY, Reading
 
 FIRST_ADDER = 6  # bits that the first level of an adder tree sums: a three-bit sum of six bits is three 6-input LUTs
 Player = tuple[list[int], list[int]]  # a score and a class number, each as nodes, lowest bit first
 
 
-def complete(circuit: Circuit, raw: str | None = None) -> Netlist:
-    """The whole classifier: raw_width inputs, and ceil(log2(classes)) outputs (at least one)."""
-    raw = raw_kind(circuit, raw)
-    builder = Builder(raw_width(circuit, raw))
-    bits = list(range(builder.inputs)) if raw == "bits" else _encode(builder, encoder_of(circuit, raw), raw)
+def complete(circuit: Circuit, reading: Reading) -> Netlist:
+    """The whole classifier: as many inputs as an image has bits, and ceil(log2(classes)) outputs (at least one)."""
+    builder = Builder(reading.width)
+    bits = list(range(builder.inputs)) if reading.kind == "bits" else _encode(builder, reading)
     outputs = builder.embed(circuit.netlist, bits)
     sums = [
         count_ones(builder, outputs[start : start + circuit.group]) for start in range(0, len(outputs), circuit.group)
@@ -29,14 +27,21 @@ def complete(circuit: Circuit, raw: str | None = None) -> Netlist:
     return builder.netlist(argmax(builder, sums))
 
 
-def _encode(builder: Builder, encoder: Encoder, raw: str) -> list[int]:
-    width = RAW_BITS[raw]
+def _encode(builder: Builder, reading: Reading) -> list[int]:
+    width = reading.value_bits
     bits: list[int] = []
-    for feature, thresholds in enumerate(keys_of(encoder, raw).tolist()):
+    for feature, keys in enumerate(reading.keys.tolist()):
         value = list(range(feature * width, (feature + 1) * width))
-        if raw == "floats":
+        if reading.signed:
+            value[-1] = builder.gate(algebra.NOT_A, value[-1], value[-1])  # then it sorts as if it had no sign
+            keys = [key + (1 << width - 1) for key in keys]
+        if reading.kind == "floats":
             value = _sortable(builder, value)
-        bits += [greater_than(builder, value, threshold) for threshold in thresholds]
+        above = [greater_than(builder, value, key) for key in keys]
+        if reading.kind == "floats":
+            number = greater_than(builder, value, INFINITY)  # where it is not one
+            above = [builder.gate(algebra.LESS, number, bit) for bit in above]
+        bits += above
     return bits
 
 

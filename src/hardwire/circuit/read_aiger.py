@@ -14,6 +14,7 @@ from hardwire.circuit.builder import Builder
 from hardwire.circuit.netlist import Netlist
 from hardwire.errors import HardwireError
 
+MOST_INPUTS = 1 << 20  # in binary files they take no bytes, and a few bytes must not ask for gigabytes
 ALWAYS = -1  # the stage of a constant, which is there in every cycle
 Place = dict[int, tuple[int | None, int]]  # variable -> its literal in the netlist (None for false) and its stage
 
@@ -50,6 +51,8 @@ def parse(data: bytes) -> Aiger:
     if kind not in (b"aig", b"aag"):
         raise HardwireError("it does not start as an AIGER file does, with aig or aag")
     _, inputs, latches, outputs, ands, *properties = map(int, numbers)
+    if min(inputs, latches, outputs, ands) < 0 or inputs > MOST_INPUTS or latches + outputs + ands > len(rest):
+        raise HardwireError("its header promises more than the file holds")
     if any(properties):
         raise HardwireError("it holds properties to check, which a circuit does not have")
     lines = _Lines(rest)

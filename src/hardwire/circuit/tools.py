@@ -90,7 +90,9 @@ def linked(path: Path, folder: str) -> str:
 
 def run(call: Sequence[str], who: str, folder: str | Path) -> str:
     """The output of a program; an error with its last lines where it fails."""
-    result = subprocess.run(call, cwd=folder, capture_output=True, text=True, errors="replace")
+    result = subprocess.run(
+        call, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
+    )
     if result.returncode:
         last = " | ".join((result.stderr.strip() or result.stdout.strip()).splitlines()[-3:])
         raise HardwireError(f"{who} failed (exit code {result.returncode}): {last}")

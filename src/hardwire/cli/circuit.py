@@ -5,15 +5,19 @@ from typing import Annotated, Any
 
 import typer
 
-from hardwire.cli.circuit_files import open_circuit, print_table, simplify_aloud, steps, test_images, trained_on
+from hardwire.cli.circuit_files import dataset_for, open_circuit, print_table, simplify_aloud, steps
 
 app = typer.Typer(help="Circuits: build, simplify, run, export and verify them.", no_args_is_help=True)
 
 Model = Annotated[Path, typer.Argument(help="A model file or a circuit file.")]
 Written = Annotated[Path, typer.Argument(help="The circuit file to write.")]
 Raw = Annotated[
-    str | None, typer.Option(help="What the file reads: bits, bytes or floats (default: bytes with an encoder).")
+    str | None,
+    typer.Option(
+        help="What the file reads: bits, bytes, int8, int16, int32, floats. [default: what the model was made for]"
+    ),
 ]
+TRAINED_ON = "[default: of what the model was trained on, if known]"
 Pipeline = Annotated[int | None, typer.Option(help="Verilog: registers every so many levels.")]
 
 
@@ -22,9 +26,14 @@ def build(
     model: Model,
     out: Written,
     simplified: Annotated[bool, typer.Option("--simplify/--no-simplify", help="Simplify it as well.")] = True,
+    data: Annotated[str | None, typer.Option(help=f"Note its accuracy on this test set. {TRAINED_ON}")] = None,
 ) -> None:
     """Turn a trained model into a circuit file, which runs without torch."""
     circuit = open_circuit(model)
+    dataset = dataset_for(circuit, data)
+    if dataset is not None:
+        circuit = circuit.tested(dataset, data)
+        typer.echo(f"accuracy {circuit.about.accuracy:.4f} on the test set of {circuit.about.dataset}")
     if simplified:
         circuit = simplify_aloud(circuit, rewrite=False)
     circuit.save(out)
@@ -68,12 +77,12 @@ def run(
     """Classify a test set: accuracy and images per second."""
     import time
 
-    from hardwire import data as datasets
+    from hardwire.circuit.evaluate import test_set
+    from hardwire.data import load
     from hardwire.files import write_whole
 
-    circuit, test = open_circuit(file), datasets.load(data).test
-    labels = test.y.numpy()
-    images: Any = test.x if hasattr(test.x, "features") else test.x.numpy() > 0.5  # as a network's eval() reads values
+    circuit = open_circuit(file)
+    images, labels = test_set(load(data))
     circuit.predict(images[:1])  # so that scheduling is not timed
     start = time.perf_counter()
     classes = circuit.predict(images, threads=threads)
@@ -93,17 +102,25 @@ def export(
     main: Annotated[bool, typer.Option("--main", help="C: add a program that reads a file of images.")] = False,
     form: Annotated[str | None, typer.Option(help="C: code or tables (default: code up to 20,000 gates).")] = None,
     pipeline: Pipeline = None,
-    data: Annotated[str | None, typer.Option(help="Verilog: a testbench with images of this test set.")] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(help="Verilog: a testbench with images of this test set; int8 to int32: fit its range."),
+    ] = None,
     images: Annotated[int, typer.Option(help="Verilog: how many images the testbench has.")] = 100,
     label: Annotated[int | None, typer.Option("--class", help="SVG and dot: only the cone of this class.")] = None,
     output: Annotated[int | None, typer.Option(help="SVG and dot: only this output of the class.")] = None,
 ) -> None:
     """Write the circuit as C, Verilog, AIGER, BLIF or a drawing; encoder, class sums and argmax inside."""
+    from hardwire.circuit.verify import images_of
+
     circuit = open_circuit(file)
     options: dict[str, Any] = {"raw": raw, "name": name, "main": main or None, "form": form, "pipeline": pipeline}
     options |= {"label": label, "output": output}
-    if data is not None:
-        options["images"] = test_images(circuit, data)[:images]
+    dataset = dataset_for(circuit, data) if data is not None or (raw or "").startswith("int") else None
+    if data is not None and dataset is not None:
+        options["images"] = images_of(circuit, dataset)[:images]
+    if raw is not None and dataset is not None and circuit.encoder is not None:
+        options["values"] = dataset.raw("train")
     given = {option: value for option, value in options.items() if value is not None}
     for path in circuit.export(out, **given):
         typer.echo(f"wrote {path}")
@@ -130,17 +147,16 @@ def estimate(
 def verify(
     model: Model,
     file: Annotated[Path, typer.Argument(help="What was exported: .c .v .aig .aag .blif, or a circuit file.")],
-    data: Annotated[
-        str | None, typer.Option(help="Also on this test set (default: of what the model was trained on, if known).")
-    ] = None,
+    data: Annotated[str | None, typer.Option(help=f"Also on this test set. {TRAINED_ON}")] = None,
     raw: Raw = None,
 ) -> None:
     """Does FILE compute what MODEL computes? Exit code 1, and a counterexample, if not."""
+    from hardwire.circuit.verify import images_of
     from hardwire.circuit.verify import verify as compare
 
     circuit = open_circuit(model)
-    data = data or trained_on(model)
-    images = None if data is None else test_images(circuit, data)
+    dataset = dataset_for(circuit, data)
+    images = None if dataset is None else images_of(circuit, dataset)
     with steps("verifying") as say:
         answer = compare(circuit, file, images, raw=raw, progress=say)
     on = f"; the {answer.images:,} test images agree" if answer.images else ""

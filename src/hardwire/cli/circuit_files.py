@@ -4,14 +4,13 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from hardwire.circuit import Circuit
+    from hardwire.data import Dataset
 
 
 def open_circuit(path: Path) -> "Circuit":
@@ -20,19 +19,20 @@ def open_circuit(path: Path) -> "Circuit":
     return Circuit.load(path)
 
 
-def test_images(circuit: "Circuit", data: str) -> "npt.NDArray[Any]":
-    from hardwire import data as datasets
-    from hardwire.circuit.raw import images_of
+def dataset_for(circuit: "Circuit", data: str | None) -> "Dataset | None":
+    """The dataset that is asked for, or else what the circuit was trained on, if that is known and can be loaded."""
+    from hardwire.data import load
+    from hardwire.errors import HardwireError
 
-    return images_of(circuit, datasets.load(data))
-
-
-def trained_on(path: Path) -> str | None:
-    """The dataset that a model file names; a circuit file names none."""
-    from hardwire.circuit.file import is_circuit_file
-    from hardwire.models import trained_on as named
-
-    return None if is_circuit_file(path) else named(path)
+    if data is not None:
+        return load(data)
+    if circuit.about.dataset is None:
+        return None
+    try:
+        return load(circuit.about.dataset)
+    except HardwireError as error:
+        typer.echo(f"without the data that it was trained on: {error}", err=True)
+        return None
 
 
 def simplify_aloud(circuit: "Circuit", rewrite: bool) -> "Circuit":

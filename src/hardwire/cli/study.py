@@ -2,31 +2,43 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from hardwire.study import Config, Description
+    from hardwire.study.plan import Plan
 
 app = typer.Typer(
     help="Studies: grids of runs with tables, figures and statistics.", no_args_is_help=True, add_completion=False
 )
-ASK_ABOVE = 1000  # runs; the whole paper is 810
+ASK_ABOVE = 24 * 3600  # seconds: whoever starts days of work should have meant it
 
 File = Annotated[Path, typer.Argument(help="The study's TOML file.")]
 StoreArgument = Annotated[Path, typer.Argument(help="The study's SQLite file.")]
-Workers = Annotated[int | None, typer.Option(min=1, help="Runs at once; one for each core if not given.")]
+Out = Annotated[Path, typer.Option("-o", "--out", help="Folder to write to.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="Runs at once; as many as the cores allow if not given.")]
+Threads = Annotated[int | None, typer.Option(min=1, help="Threads of each run; the study's if not given.")]
 
 
 @app.command()
 def init(
     file: Annotated[Path, typer.Argument(help="The TOML file to write.")],
-    preset: Annotated[str, typer.Option(help="smoke (a minute), small (an hour), paper (everything).")] = "smoke",
-):
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            help="smoke (a minute), small (an hour), paper (everything), systems (beyond gates), demo. "
+            "[default: the one that FILE is named after, else smoke]"
+        ),
+    ] = None,
+) -> None:
     """Write a commented TOML file to start from."""
     from hardwire.errors import HardwireError
     from hardwire.files import write_whole
-    from hardwire.study.description import preset_text
+    from hardwire.paper import PRESETS, preset_text
 
-    text = preset_text(preset)
+    text = preset_text(preset or (file.stem if file.stem in PRESETS else "smoke"))
     if file.exists():
         raise HardwireError(f"{file} is there already; choose another name")
     write_whole(file, text)
@@ -34,41 +46,51 @@ def init(
 
 
 @app.command()
-def plan(file: File, workers: Workers = None):
+def plan(file: File, workers: Workers = None, threads: Threads = None) -> None:
     """How many runs, how long and how much memory, from a short calibration on this machine."""
     from rich.console import Console
 
-    from hardwire.study import calibration, describe
+    from hardwire.study import describe
+    from hardwire.study.plan import make_plan, show
 
-    calibration.show(calibration.calibrate(describe(file), workers), Console())
+    show(make_plan(describe(file), workers, threads), Console())
 
 
 @app.command()
 def run(
     file: File,
-    store: Annotated[Path | None, typer.Option(help="SQLite file; FILE with .sqlite if not given.")] = None,
-    engine: Annotated[str, typer.Option(help="local (processes) or ray (a cluster).")] = "local",
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="SQLite file; FILE with .sqlite if not given.")
+    ] = None,
+    runner: Annotated[str, typer.Option(help="local (processes) or ray (a cluster).")] = "local",
     address: Annotated[str | None, typer.Option(help="Of the Ray cluster, such as auto.")] = None,
     workers: Workers = None,
+    threads: Threads = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try failed runs again.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help=f"Do not ask about more than {ASK_ABOVE:,} runs.")] = False,
-):
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask, however long it will take.")] = False,
+) -> None:
     """Run a study, or what is left of it. Stop it as you like: the same command goes on."""
     from hardwire import study
     from hardwire.study.overview import Overview
+    from hardwire.study.plan import make_plan
 
     description = study.describe(file)
-    store = store or file.with_suffix(".sqlite")
-    _confirm_size(len(description), yes)
+    store = out or file.with_suffix(".sqlite")
+    planned = make_plan(description, workers, threads, _done(description, store))
+    already = len(description) - len(planned.costs)
+    typer.echo((f"{already} of {len(description)} runs are done already; left: " if already else "") + str(planned))
+    _confirm(planned, yes)
     try:
         with Overview() as overview:
             standing = study.run(
                 description,
                 store,
-                engine=engine,
+                runner=runner,
                 workers=workers,
+                threads=threads,
                 address=address,
                 retry_failed=retry_failed,
+                weights=planned.weights,
                 watcher=overview,
             )
     except KeyboardInterrupt:
@@ -78,14 +100,16 @@ def run(
     if standing.failed:
         typer.echo(f"why: hardwire study status {store}; again: the same command with --retry-failed")
         raise typer.Exit(1)
+    typer.echo(f"next: hardwire study report {store}")
 
 
 @app.command()
-def status(store: StoreArgument):
+def status(store: StoreArgument) -> None:
     """What a store holds, and why runs failed."""
     from collections import Counter
 
     from hardwire.study import Store
+    from hardwire.study.kinds import label
 
     with Store(store) as opened:
         counts = Counter(state.status for state in opened.states().values())
@@ -94,44 +118,50 @@ def status(store: StoreArgument):
         for name in ("done", "running", "interrupted", "failed"):
             typer.echo(f"  {name}: {counts[name]}")
         for config, state in opened.failures():
-            typer.echo(f"failed: {config} (attempt {state.attempts}): {state.error}")
+            typer.echo(f"failed: {label(config)} (attempt {state.attempts}): {state.error}")
 
 
 @app.command()
 def export(
     store: StoreArgument,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write to.")],
+    out: Out,
     form: Annotated[str, typer.Option("--format", help="csv or parquet.")] = "csv",
-):
+) -> None:
     """Every table of a store as CSV or Parquet."""
     from hardwire.study import Store
     from hardwire.study.export import export_tables
 
     with Store(store) as opened:
-        for path in export_tables(opened, output, form):
+        for path in export_tables(opened, out, form):
             typer.echo(f"wrote {path}")
 
 
 @app.command()
-def report(
-    store: StoreArgument,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write to.")] = Path("report"),
-    domains: Annotated[
-        Path | None, typer.Option(help="A folder of hardwire domains run: choices beyond gates become a section.")
-    ] = None,
-):
+def report(store: StoreArgument, out: Out = Path("report")) -> None:
     """Tables, figures, statistics and theory as HTML and Markdown, with CSV, SVG and PNG beside them."""
     from hardwire import study
 
-    typer.echo(f"wrote {study.report(store, output, domains)}")
+    typer.echo(f"wrote {study.report(store, out)}")
 
 
-def _confirm_size(runs: int, yes: bool) -> None:
+def _done(description: "Description", store: Path) -> "list[Config]":
+    """What need not be done again."""
+    from hardwire.study import Store
+    from hardwire.study.conductor import remaining
+
+    if not store.exists():
+        return []
+    with Store(store) as opened:
+        return [config for config, _, status in remaining(description, opened, False) if status in ("done", "failed")]
+
+
+def _confirm(plan: "Plan", yes: bool) -> None:
     from hardwire.errors import HardwireError
+    from hardwire.study.plan import duration
 
-    if runs <= ASK_ABOVE or yes:
+    if plan.seconds < ASK_ABOVE or yes:
         return
     if not sys.stdin.isatty():
-        raise HardwireError(f"this grid has {runs:,} runs; if that is meant, say --yes")
-    if not typer.confirm(f"This grid has {runs:,} runs. Go on?"):
+        raise HardwireError(f"this would take about {duration(plan.seconds)}; if that is meant, say --yes")
+    if not typer.confirm(f"This will take about {duration(plan.seconds)}. Go on?"):
         raise typer.Exit(1)

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from hardwire.bits import Bits, Encoder
+from hardwire.bits.units import kind_of
 from hardwire.data.dataset import Dataset, Split
 from hardwire.errors import HardwireError
 
@@ -73,6 +74,8 @@ class Reading:
         """What the network reads: bits, or floats in [0, 1]."""
         if self._maximum is None:
             raw = raw.view(np.uint8) if raw.dtype == np.bool_ else raw  # no detour over floats
+            if not np.isfinite(raw).all():
+                raise HardwireError("raw values must be finite numbers; NaN or infinity found")
             return Bits.from_numpy(self.encoder.encode(raw), self.encoder.features)
         return torch.from_numpy(raw.astype(np.float32) / np.float32(self._maximum))
 
@@ -81,9 +84,9 @@ class Reading:
         all_x = list(self.raws.values())
         features = all_x[0].shape[1]
         if thresholds is not None:
-            return _own_encoder(thresholds, features), None
+            return _own_encoder(thresholds, features, all_x), None
         if all(_only_0_and_1(x) for x in all_x):
-            return Encoder.uniform(features, 1, 1), None
+            return Encoder.uniform(features, 1, 1, "bits"), None
         if all(x.dtype.kind == "f" for x in all_x):
             return Encoder.uniform(features, 1, 1), 1
         if all(x.dtype == np.uint8 for x in all_x) and all_x[0].max() > 127:
@@ -119,13 +122,14 @@ def _labels(y: Any, name: str) -> torch.Tensor:
     return torch.from_numpy(y.astype(np.int64))
 
 
-def _own_encoder(thresholds: np.ndarray, features: int) -> Encoder:
+def _own_encoder(thresholds: np.ndarray, features: int, all_x: list[np.ndarray]) -> Encoder:
     if thresholds.dtype.kind not in "buif" or thresholds.ndim != 2 or thresholds.shape[0] != features:
         raise HardwireError(
             f"thresholds must be numbers [{features}, levels], one row for each feature of x, "
             f"not {thresholds.dtype} {list(thresholds.shape)}"
         )
-    return Encoder(thresholds)
+    kinds = {kind_of(x) for x in all_x}
+    return Encoder(thresholds, kinds.pop() if len(kinds) == 1 else "floats")
 
 
 def _only_0_and_1(x: np.ndarray) -> bool:

@@ -67,7 +67,7 @@ class Images(Entry):
         return math.prod(self.image_shape)
 
     def encoder(self) -> Encoder:
-        return Encoder.uniform(self.raw_features, self.levels, self.maximum)
+        return Encoder.uniform(self.raw_features, self.levels, self.maximum, "bytes")
 
     def load(self, name: str) -> "Dataset":
         from hardwire.data.images import load_images

@@ -1,50 +1,64 @@
-"""Studies: grids of runs, described in TOML, resumable, stored in SQLite, analysed and reported.
+"""Studies: grids of runs of any kind, described in TOML, resumable, stored in SQLite, reported.
 
-`describe` reads a description, `run` carries it out on this machine or a cluster, `report` makes tables, figures and
-statistics from the store alone. The store is the only thing they share.
+`describe` reads a description, `run` carries it out on this machine or a cluster, `report` makes tables and figures
+from the store alone. The store is the only thing they share; what a run is and what is said of it, its `Kind` knows.
 """
 
+from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
 
 from hardwire.study.conductor import Standing, Watcher, conduct
-from hardwire.study.description import PRESETS, Description, RunConfig, preset_text
+from hardwire.study.config import Config
+from hardwire.study.description import Description
 from hardwire.study.description import load as describe
-from hardwire.study.engines import open_engine
-from hardwire.study.store import Store
+from hardwire.study.kinds import Axis, Cost, Job, Kind, Outcome, register
+from hardwire.study.runners import open_runner
+from hardwire.study.store import Result, Store
 
-__all__ = ["PRESETS", "Description", "RunConfig", "Standing", "Store", "Watcher", "describe", "preset_text", "report"]
-__all__ += ["run"]
+__all__ = ["Axis", "Config", "Cost", "Description", "Job", "Kind", "Outcome", "Result", "Standing", "Store", "Watcher"]
+__all__ += ["describe", "register", "report", "run"]
 
 
 def run(
     description: Description,
-    store,
+    store: str | PathLike[str],
     *,
-    engine: str = "local",
+    runner: str = "local",
     workers: int | None = None,
+    threads: int | None = None,
     address: str | None = None,
     retry_failed: bool = False,
+    weights: Mapping[Config, float] | None = None,
     watcher: Watcher | None = None,
 ) -> Standing:
     """Runs what is left of a study and writes it to the SQLite file `store`. Call it under `if __name__ == "__main__"`.
 
-    engine: local or ray. workers: runs at once, a core each if not given. address: of a Ray cluster, such as auto.
+    runner: local or ray. workers: runs at once, as many as the cores allow if not given. threads: of each run, the
+    description's if not given. address: of a Ray cluster, such as auto. weights: expected seconds of runs, for the time
+    that is left.
     """
+    threads = threads or description.threads
     with Store(store, create=True) as opened, opened.exclusive():
-        started = open_engine(engine, opened.work, workers, address)
+        started = open_runner(runner, workers, threads, address)
         try:
-            return conduct(description, opened, started, retry_failed, watcher)
+            return conduct(
+                description,
+                opened,
+                started,
+                threads=threads,
+                retry_failed=retry_failed,
+                weights=weights,
+                watcher=watcher,
+            )
         finally:
             started.close()
             opened.interrupt()
 
 
-def report(store, folder, domains=None) -> Path:
-    """Writes tables, figures, statistics and theory of a store into `folder`; gives the path of the HTML page.
-
-    domains: a folder of `hardwire domains run`, whose table and figure become a section.
-    """
+def report(store: str | PathLike[str], folder: str | PathLike[str]) -> Path:
+    """Writes tables and figures of a store into `folder`; gives the path of the HTML page."""
     from hardwire.study.reporting import write_report
 
     with Store(store) as opened:
-        return write_report(opened, Path(folder).expanduser(), domains)
+        return write_report(opened, Path(folder).expanduser())

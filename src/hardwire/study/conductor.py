@@ -1,4 +1,4 @@
-"""`conduct`: carries a study out on an engine and writes every result to the store.
+"""`conduct`: carries a study out on a runner and writes every result to the store.
 
 The plan is the description minus what the store has as done, so starting again after any kind of end is the same
 command. Surprising: a run is taken for done only by its row; the checkpoint is removed after that row is on disk, so a
@@ -7,151 +7,159 @@ kill between the two costs a second look at a finished checkpoint and not a seco
 
 import shutil
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from hardwire.errors import HardwireError
-from hardwire.study.description import Description, RunConfig
-from hardwire.study.engines import Engine, Failed, Finished, Lost, NoRoom
+from hardwire.study.config import Config
+from hardwire.study.description import Description
+from hardwire.study.kinds import Kind, Record
+from hardwire.study.runners import Event, Lost, Runner
 from hardwire.study.store import Store
 from hardwire.study.version import code_version
-from hardwire.study.worker import Progress, discard, pixel_counts
+from hardwire.study.worker import Failed, Finished, NoRoom, Progress, Task, discard
 
 ATTEMPTS = 3  # how often in one go a run may lose its worker before it counts as failed
 
 
 @dataclass
 class Standing:
-    """How a study stands, for whoever watches. retried: how often a run was put back after it lost its worker."""
+    """How a study stands, for whoever watches. retried: how often a run was put back after it lost its worker.
 
+    weights: what runs cost beside each other, such as expected seconds; equal where nobody says.
+    """
+
+    kind: Kind
     total: int
+    weights: Mapping[Config, float] = field(default_factory=dict)
     done: int = 0
     failed: int = 0
     retried: int = 0
-    running: dict[str, tuple[RunConfig, Progress | None]] = field(default_factory=dict)
-    latest: deque = field(default_factory=lambda: deque(maxlen=5))  # (config, final record or error)
-    work_done: float = 0.0  # of the runs finished since this start, in arbitrary units
+    running: dict[str, tuple[Config, Progress | None]] = field(default_factory=dict)
+    work_done: float = 0.0  # of the runs finished since this start
     work_left: float = 0.0
 
     @property
     def waiting(self) -> int:
         return self.total - self.done - self.failed - len(self.running)
 
+    def weight(self, config: Config) -> float:
+        return self.weights.get(config, 1.0)
+
 
 class Watcher:
-    """Is told of every change; the default does not look."""
+    """Is told of everything that happens; the default does not look."""
 
     def changed(self, standing: Standing) -> None:
-        pass
+        """Something did, or half a second has passed."""
+
+    def progressed(self, standing: Standing, config: Config, progress: Progress) -> None:
+        """A run was evaluated, or goes on from a checkpoint (then there is no record)."""
+
+    def ended(self, standing: Standing, config: Config, result: Record | str) -> None:
+        """A run was finished (its last record) or failed (why)."""
 
 
 def conduct(
-    description: Description, store: Store, engine: Engine, retry_failed: bool = False, watcher: Watcher | None = None
+    description: Description,
+    store: Store,
+    runner: Runner,
+    *,
+    threads: int | None = None,
+    retry_failed: bool = False,
+    weights: Mapping[Config, float] | None = None,
+    watcher: Watcher | None = None,
 ) -> Standing:
     """Runs what is left of a study. Failed runs stay failed unless `retry_failed`."""
-    code = code_version()
+    code = code_version(description.kind)
     store.interrupt()
     store.add_description(description, code)
-    _add_pixels(description, store)
-    standing = Standing(len(description))
-    todo = _take_stock(description, store, code, retry_failed, standing)
-    _Conductor(store, engine, code, standing, watcher or Watcher()).play(todo)
+    if facts := description.kind.facts(description, store.facts()):
+        store.add_facts(facts)
+    standing = Standing(description.kind, len(description), weights or {})
+    todo = []
+    for config, key, status in remaining(description, store, retry_failed):
+        if status in ("done", "again"):
+            discard(store.work, key)  # no longer needed, or perhaps what was wrong with the run
+        if status == "done":
+            standing.done += 1
+        elif status == "failed":
+            standing.failed += 1
+        else:
+            models = store.models if description.keep else None
+            todo.append(Task(key, description.kind, config, store.work, threads or description.threads, models))
+            standing.work_left += standing.weight(config)
+    _Conductor(store, runner, code, standing, watcher or Watcher()).play(todo)
     if standing.done == standing.total and store.work.exists():
         shutil.rmtree(store.work)
     return standing
 
 
-def _take_stock(
-    description: Description, store: Store, code: str, retry_failed: bool, standing: Standing
-) -> list[tuple[str, RunConfig]]:
-    """The runs that are left to do; the others are counted in `standing`."""
-    states, todo = store.states(), []
+def remaining(description: Description, store: Store, retry_failed: bool) -> Iterator[tuple[Config, str, str]]:
+    """(configuration, key, status) of every run; a status that is neither done nor failed is left to do."""
+    states, code = store.states(), code_version(description.kind)
     for config in description:
         key = config.key(code)
-        status = states[key].status if key in states else None
-        if status == "failed" and not retry_failed:
-            standing.failed += 1
-            continue
-        if status in ("done", "failed"):
-            discard(store.work, key)  # no longer needed, or perhaps what is wrong with the run
-        if status == "done":
-            standing.done += 1
-        else:
-            todo.append((key, config))
-            standing.work_left += effort(config)
-    return todo
-
-
-def effort(config: RunConfig) -> float:
-    """What a run costs beside others, roughly: node evaluations."""
-    return config.iterations * config.width * config.depth * config.batch_size
+        status = states[key].status if key in states else "new"
+        yield config, key, "again" if status == "failed" and retry_failed else status
 
 
 class _Conductor:
-    def __init__(self, store: Store, engine: Engine, code: str, standing: Standing, watcher: Watcher):
-        self.store, self.engine, self.code, self.standing, self.watcher = store, engine, code, standing, watcher
+    def __init__(self, store: Store, runner: Runner, code: str, standing: Standing, watcher: Watcher):
+        self.store, self.runner, self.code, self.standing, self.watcher = store, runner, code, standing, watcher
+        self.tasks: dict[str, Task] = {}
         self.losses: dict[str, int] = {}
 
-    def play(self, todo: list[tuple[str, RunConfig]]) -> None:
+    def play(self, todo: list[Task]) -> None:
         waiting = deque(todo)
         while waiting or self.standing.running:
-            while waiting and len(self.standing.running) < self.engine.slots:
-                key, config = waiting.popleft()
-                self.store.begin(key, config, self.code)
-                self.standing.running[key] = (config, None)
-                self.engine.submit(key, config)
+            while waiting and len(self.standing.running) < self.runner.slots:
+                task = waiting.popleft()
+                self.store.begin(task.key, task.config, self.code)
+                self.standing.running[task.key] = (task.config, None)
+                self.tasks[task.key] = task
+                self.runner.submit(task)
             self.watcher.changed(self.standing)
-            for event in self.engine.events(timeout=0.5):
+            for event in self.runner.events(timeout=0.5):
                 waiting.extend(self._handle(event))
         self.watcher.changed(self.standing)
 
-    def _handle(self, event) -> Iterator[tuple[str, RunConfig]]:
+    def _handle(self, event: Event) -> Iterator[Task]:
         """Writes down what happened; gives the runs that have to be done again."""
+        config = self.tasks[event.key].config
         if isinstance(event, Progress):
-            config, _ = self.standing.running[event.key]
             self.standing.running[event.key] = (config, event)
+            self.watcher.progressed(self.standing, config, event)
             return
-        config, _ = self.standing.running.pop(event.key)
+        del self.standing.running[event.key]
         if isinstance(event, Finished):
-            self._finish(config, event)
+            self.store.finish(event.key, event.outcome, event.worker)
+            discard(self.store.work, event.key)
+            self.standing.done += 1
+            self._ended(config, event.outcome.records[-1])
         elif isinstance(event, Failed):
             self._fail(config, event.key, event.error, event.worker)
         elif isinstance(event, NoRoom):
             self.store.put_back(event.key)
             raise HardwireError(f"{event.error}; make room and start the study again: it goes on where it stopped")
-        elif isinstance(event, Lost):
+        else:
             yield from self._lose(config, event)
 
-    def _finish(self, config: RunConfig, event: Finished) -> None:
-        self.store.finish(event.key, event.outcome, event.worker)
-        discard(self.store.work, event.key)
-        self.standing.done += 1
-        self.standing.latest.append((config, event.outcome.history.final))
-        self._count(config)
-
-    def _fail(self, config: RunConfig, key: str, error: str, worker: str | None = None) -> None:
+    def _fail(self, config: Config, key: str, error: str, worker: str | None = None) -> None:
         self.store.fail(key, error, worker)
         self.standing.failed += 1
-        self.standing.latest.append((config, error))
-        self._count(config)
+        self._ended(config, error)
 
-    def _lose(self, config: RunConfig, event: Lost) -> Iterator[tuple[str, RunConfig]]:
+    def _lose(self, config: Config, event: Lost) -> Iterator[Task]:
         self.losses[event.key] = self.losses.get(event.key, 0) + 1
         if self.losses[event.key] >= ATTEMPTS:
             self._fail(config, event.key, f"lost its worker {ATTEMPTS} times, the last time: {event.reason}")
             return
         self.store.put_back(event.key, event.reason)
         self.standing.retried += 1
-        yield event.key, config
+        yield self.tasks[event.key]
 
-    def _count(self, config: RunConfig) -> None:
-        self.standing.work_done += effort(config)
-        self.standing.work_left -= effort(config)
-
-
-def _add_pixels(description: Description, store: Store) -> None:
-    """The pixel values of each dataset, for the computation gap; once."""
-    known = store.pixels()
-    for dataset in dict.fromkeys(grid.dataset for grid in description.grids):
-        if dataset not in known and (counts := pixel_counts(dataset)):
-            store.add_pixels(dataset, counts)
+    def _ended(self, config: Config, result: Record | str) -> None:
+        self.standing.work_done += self.standing.weight(config)
+        self.standing.work_left -= self.standing.weight(config)
+        self.watcher.ended(self.standing, config, result)

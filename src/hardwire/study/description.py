@@ -1,119 +1,68 @@
-"""A study described: a TOML file becomes a grid of `RunConfig`s, each of them checked before the first one starts.
+"""A study described: a TOML file becomes a grid of `Config`s, each of them checked before the first one starts.
 
-The top of the file holds for all datasets; a table [datasets.NAME] may say otherwise for one. Surprising: with CAGE the
-constant tau is not used, so a run's randomness is drawn from (seed, tau) there: the spread over tau is then
-run-to-run spread, and not the same run five times.
+Every key that is an axis of the study's kind holds a value or a list of values, and each combination is one run. An
+axis may also be given as tables, [datasets.mnist] or [methods."hard-st+cage"]: its values are their names, and what
+stands in a table holds for that value only. Surprising: so tables of two axes cross; where both name a key the later
+one wins.
 """
 
-import hashlib
 import itertools
-import json
 import math
 import tomllib
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from importlib import resources
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
-from hardwire.errors import HardwireError, unknown_name
+from hardwire.errors import HardwireError, unknown_name, whole_number
+from hardwire.study.config import Config, Value
+from hardwire.study.kinds import REQUIRED, Axis, Kind, find_kind
 
-METHODS = {  # the paper's six, in its order: name -> arguments of LogicNetwork
-    "soft-mix": {"method": "soft-mix"},
-    "soft-gumbel": {"method": "soft-gumbel"},
-    "hard-st": {"method": "hard-st"},
-    "gumbel-st": {"method": "gumbel-st"},
-    "hard-st+cage": {"method": "hard-st", "cage": True},
-    "gumbel-st+cage": {"method": "gumbel-st", "cage": True},
-}
-PRESETS = ("smoke", "small", "paper")
-
-
-@dataclass(frozen=True, order=True)
-class RunConfig:
-    """Everything that decides the course of one run."""
-
-    dataset: str
-    method: str
-    tau: float
-    depth: int
-    width: int
-    iterations: int
-    learning_rate: float
-    batch_size: int
-    evaluate_every: int
-    seed: int
-
-    @property
-    def stream(self) -> int:
-        """The seed that network, noise and batches get: `seed`, or for CAGE a number drawn from (seed, tau)."""
-        if not METHODS[self.method].get("cage"):
-            return self.seed
-        digest = hashlib.blake2b(f"{self.seed} {self.tau!r}".encode(), digest_size=4).digest()
-        return int.from_bytes(digest, "big") >> 1
-
-    def key(self, code: str) -> str:
-        """The name of this run in a store: a hash of the whole configuration and of the code version."""
-        text = json.dumps({**asdict(self), "code": code}, sort_keys=True)
-        return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
-
-    def __str__(self) -> str:
-        return f"{self.dataset} {self.method} tau {self.tau:g} depth {self.depth} width {self.width} seed {self.seed}"
+DEFAULT_KIND = "network"  # files of 0.1.0 name none
+_OWN = ("name", "kind", "threads", "keep")
 
 
 @dataclass(frozen=True)
 class Grid:
-    """The runs of one dataset: every combination of the lists, with the numbers that hold for all of them."""
+    """Every combination of the values on the axes of a kind, the first axis outermost."""
 
-    dataset: str
-    methods: tuple[str, ...]
-    taus: tuple[float, ...]
-    depths: tuple[int, ...]
-    widths: tuple[int, ...]
-    iterations: tuple[int, ...]
-    learning_rates: tuple[float, ...]
-    seeds: tuple[int, ...]
-    batch_size: int
-    evaluate_every: int
+    kind: Kind
+    values: dict[str, tuple[Value, ...]]
 
-    def __len__(self) -> int:
-        return math.prod(len(getattr(self, name)) for name in _AXES)
-
-    def __iter__(self) -> Iterator[RunConfig]:
-        """Seeds outermost: a study that is stopped early has whole grids of fewer seeds."""
-        axes = (getattr(self, name) for name in _AXES)
-        for seed, iterations, rate, width, depth, tau, method in itertools.product(*axes):
-            yield RunConfig(
-                self.dataset, method, tau, depth, width, iterations, rate, self.batch_size, self.evaluate_every, seed
-            )
-
-
-_AXES = ("seeds", "iterations", "learning_rates", "widths", "depths", "taus", "methods")  # outermost first
+    def __iter__(self) -> Iterator[Config]:
+        for combination in itertools.product(*self.values.values()):
+            yield Config.of(self.kind.name, dict(zip(self.values, combination, strict=True)))
 
 
 @dataclass(frozen=True)
 class Description:
-    """A whole study. text: the TOML it came from, kept in the store."""
+    """A whole study. text: the TOML it came from, kept in the store.
+
+    threads: of each run, which no result depends on. keep: the trained models stay in a folder beside the store.
+    """
 
     name: str
+    kind: Kind
     grids: tuple[Grid, ...]
     text: str
+    threads: int = 1
+    keep: bool = False
+
+    @cached_property
+    def configs(self) -> list[Config]:
+        """Every run once, seed by seed: a study that is stopped early has whole grids of fewer seeds."""
+        every = dict.fromkeys(itertools.chain.from_iterable(self.grids))
+        return sorted(every, key=lambda config: config["seed"] if isinstance(config["seed"], int) else 0)
 
     def __len__(self) -> int:
-        return sum(len(grid) for grid in self.grids)
+        return len(self.configs)
 
-    def __iter__(self) -> Iterator[RunConfig]:
-        """Seed by seed over all datasets."""
-        return iter(sorted(itertools.chain.from_iterable(self.grids), key=lambda config: config.seed))
-
-
-def preset_text(name: str) -> str:
-    """The commented TOML of a preset: smoke (a minute), small (an hour on two cores), paper (everything)."""
-    if name not in PRESETS:
-        raise unknown_name("preset", name, PRESETS)
-    return resources.files("hardwire.study").joinpath("presets", f"{name}.toml").read_text()
+    def __iter__(self) -> Iterator[Config]:
+        return iter(self.configs)
 
 
-def load(path) -> Description:
+def load(path: str | Path) -> Description:
     """The study of a TOML file."""
     path = Path(path).expanduser()
     try:
@@ -134,90 +83,99 @@ def parse(text: str) -> Description:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise HardwireError(f"this is not TOML: {error}") from None
-    name, datasets = table.pop("name", None), table.pop("datasets", None)
+    own = {key: table.pop(key) for key in _OWN if key in table}
+    name = own.get("name")
     if not isinstance(name, str) or not name:
         raise HardwireError('name is missing; give the study one, such as name = "temperatures"')
-    if not isinstance(datasets, dict) or not datasets:
-        raise HardwireError("no dataset; name at least one as a table, such as [datasets.digits]")
-    _check_keys(table, "the study", extra=("name", "datasets"))
-    grids = tuple(_grid(dataset, table, special) for dataset, special in datasets.items())
-    return Description(name, grids, text)
+    if not isinstance(own.get("keep", False), bool):
+        raise HardwireError(f"keep: {own['keep']!r} is not true or false")
+    kind = find_kind(own.get("kind", DEFAULT_KIND))
+    grids = tuple(_grid(kind, chosen, place) for chosen, place in _expand(kind, table))
+    description = Description(
+        name, kind, grids, text, whole_number("threads", own.get("threads", 1)), own.get("keep", False)
+    )
+    for config in description:
+        kind.check(config)
+    return description
 
 
-def _grid(dataset: str, common: dict, special) -> Grid:
-    if not isinstance(special, dict):
-        raise HardwireError(f"datasets.{dataset} must be a table, [datasets.{dataset}]; it may be empty")
-    _check_keys(special, f"datasets.{dataset}")
-    merged = common | special
-    missing = [key for key in _KEYS if key not in merged]
-    if missing:
-        raise HardwireError(f"{', '.join(missing)} missing for {dataset}; set it at the top or in [datasets.{dataset}]")
-    grid = Grid(dataset, **{key: check(key, merged[key]) for key, check in _KEYS.items()})
-    _check_dataset(grid)
-    return grid
-
-
-def _check_keys(table: dict, place: str, extra: tuple[str, ...] = ()) -> None:
-    for key in table:
-        if key not in _KEYS:
-            raise HardwireError(f"unknown key {key!r} in {place}; known are: {', '.join((*extra, *_KEYS))}")
-
-
-def _check_dataset(grid: Grid) -> None:
-    from hardwire.data.catalog import entry_of
-    from hardwire.layers import check_groups
-
-    if not grid.dataset.endswith(".npz"):
-        for width in grid.widths:
-            check_groups(width, entry_of(grid.dataset).classes)
-    elif not Path(grid.dataset).expanduser().is_file():
-        raise HardwireError(f"there is no file {grid.dataset}")
-
-
-def _list(check):
-    """A checker of lists of at least one entry, each once; a lone value counts as a list of one."""
-
-    def checked(key: str, value) -> tuple:
-        values = value if isinstance(value, list) else [value]
-        if not values:
+def _expand(kind: Kind, table: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+    """(axis keys with their lists, where they were set) of each grid that the tables of a file span."""
+    _check_keys(kind, table, "the study", _OWN)
+    common = {key: value for key, value in table.items() if not isinstance(value, Mapping)}
+    tabled = {key: value for key, value in table.items() if isinstance(value, Mapping)}
+    for key, tables in tabled.items():
+        if not tables:
             raise HardwireError(f"{key} is empty; a grid needs at least one value on every axis")
-        entries = tuple(check(key, entry) for entry in values)
-        if len(set(entries)) < len(entries):
-            raise HardwireError(f"{key} = {value} names a value twice; each run is done once")
-        return entries
-
-    return checked
-
-
-def _method(key: str, value) -> str:
-    if not isinstance(value, str) or value not in METHODS:
-        raise unknown_name("method", value, METHODS)
-    return value
+        for value, special in tables.items():
+            if not isinstance(special, Mapping):
+                raise HardwireError(f"{key}.{value} must be a table, [{key}.{value}]; it may be empty")
+            _check_keys(kind, special, f"{key}.{value}")
+    for combination in itertools.product(*(tables.items() for tables in tabled.values())):
+        chosen = dict(common)
+        for key, (value, special) in zip(tabled, combination, strict=True):
+            chosen |= {key: [_from_name(value)], **special}
+        yield chosen, ", ".join(f"[{key}.{value}]" for key, (value, _) in zip(tabled, combination, strict=True))
 
 
-def _whole(least: int):
-    def checked(key: str, value) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise HardwireError(f"{key}: {value!r} is not a whole number of at least {least}")
+def _check_keys(kind: Kind, table: Mapping[str, Any], place: str, extra: tuple[str, ...] = ()) -> None:
+    known = (*extra, *(axis.key for axis in kind.axes))
+    for key in table:
+        if key not in known:
+            raise unknown_name(f"key in {place}:", key, known)
+
+
+def _grid(kind: Kind, chosen: Mapping[str, Any], place: str) -> Grid:
+    missing = [axis.key for axis in kind.axes if axis.default is REQUIRED and axis.key not in chosen]
+    if missing:
+        where = f"at the top or in {place}" if place else "at the top"
+        raise HardwireError(f"{', '.join(missing)} missing; set it {where}")
+    return Grid(kind, {axis.name: _values(axis, chosen.get(axis.key, axis.default)) for axis in kind.axes})
+
+
+def _values(axis: Axis, given: Any) -> tuple[Value, ...]:
+    """At least one value, each once; a lone value counts as a list of one."""
+    if given is axis.default:
+        return (given,)
+    values = given if isinstance(given, list) else [given]
+    if not values:
+        raise HardwireError(f"{axis.key} is empty; a grid needs at least one value on every axis")
+    entries = tuple(axis.check(axis.key, value) for value in values)
+    if len(set(entries)) < len(entries):
+        raise HardwireError(f"{axis.key} = {given} names a value twice; each run is done once")
+    return entries
+
+
+def _from_name(name: str) -> Value:
+    """The name of a TOML table as a value: [depths.6] means the number 6."""
+    for kind in (int, float):
+        try:
+            return kind(name)
+        except ValueError:
+            continue
+    return name
+
+
+def one_of(noun: str, known: Callable[[], Mapping[str, Any]] | Mapping[str, Any]) -> Callable[[str, object], str]:
+    """A check of names; `known` may be a function, for names that cost something to know."""
+
+    def checked(key: str, value: object) -> str:
+        names = known() if callable(known) else known
+        if not isinstance(value, str) or value not in names:
+            raise unknown_name(noun, value, names)
         return value
 
     return checked
 
 
-def _positive(key: str, value) -> float:
+def whole(least: int) -> Callable[[str, object], int]:
+    def checked(key: str, value: object) -> int:
+        return whole_number(f"{key}:", value, least)
+
+    return checked
+
+
+def positive(key: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
         raise HardwireError(f"{key}: {value!r} is not a positive number")
     return float(value)
-
-
-_KEYS = {
-    "methods": _list(_method),
-    "taus": _list(_positive),
-    "depths": _list(_whole(1)),
-    "widths": _list(_whole(2)),
-    "iterations": _list(_whole(1)),
-    "learning_rates": _list(_positive),
-    "seeds": _list(_whole(0)),
-    "batch_size": _whole(1),
-    "evaluate_every": _whole(1),
-}

@@ -4,9 +4,8 @@ CREATE TABLE descriptions (      -- the TOML files that were run on this store
 );
 CREATE TABLE runs (              -- one row for each run that was started
   key TEXT PRIMARY KEY,          -- hash of the whole configuration and the code version
-  dataset TEXT NOT NULL, method TEXT NOT NULL, tau REAL NOT NULL, depth INTEGER NOT NULL, width INTEGER NOT NULL,
-  iterations INTEGER NOT NULL, learning_rate REAL NOT NULL, batch_size INTEGER NOT NULL,
-  evaluate_every INTEGER NOT NULL, seed INTEGER NOT NULL,
+  kind TEXT NOT NULL,            -- of run: network, systems
+  config TEXT NOT NULL,          -- JSON: a value for each axis; config ->> 'method' in a query
   code TEXT NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('running', 'interrupted', 'failed', 'done')),
   attempts INTEGER NOT NULL,     -- how often it was started or went on from its checkpoint
@@ -15,23 +14,15 @@ CREATE TABLE runs (              -- one row for each run that was started
   started TEXT, finished TEXT,   -- UTC
   seconds REAL                   -- time spent training, over all attempts
 );
-CREATE TABLE records (           -- the history: accuracies are fractions, gaps their differences
+CREATE TABLE records (           -- the history of a run, a row for each evaluation
   run TEXT NOT NULL REFERENCES runs(key), iteration INTEGER NOT NULL,
-  loss REAL, method REAL, argmax REAL, deploy REAL, selection REAL, computation REAL, total REAL,
-  tau REAL, confidence REAL, seconds REAL,
+  measured TEXT NOT NULL,        -- JSON: accuracies are fractions, gaps their differences; measured ->> 'deploy'
   PRIMARY KEY (run, iteration)
-) WITHOUT ROWID;
-CREATE TABLE layers (            -- the part of the history that has a value for each layer
-  run TEXT NOT NULL REFERENCES runs(key), iteration INTEGER NOT NULL, layer INTEGER NOT NULL,
-  commitment REAL, node_actual REAL, node_bound REAL,
-  gate_usage TEXT,               -- JSON list of 16 shares, in the paper's order of gates
-  PRIMARY KEY (run, iteration, layer)
-) WITHOUT ROWID;
-CREATE TABLE measurements (      -- what the theory is compared with, measured on the trained network
+);
+CREATE TABLE measurements (      -- what was measured once for a run, at its start or its end
   run TEXT NOT NULL REFERENCES runs(key), quantity TEXT NOT NULL, value REAL,
   PRIMARY KEY (run, quantity)
 ) WITHOUT ROWID;
-CREATE TABLE pixels (            -- how often each raw value, scaled to [0, 1], occurs in a dataset, both splits
-  dataset TEXT NOT NULL, value REAL NOT NULL, count INTEGER NOT NULL,
-  PRIMARY KEY (dataset, value)
-) WITHOUT ROWID;
+CREATE TABLE facts (             -- what holds for many runs, such as how often each pixel value occurs in a dataset
+  name TEXT PRIMARY KEY, value TEXT NOT NULL  -- JSON
+);

@@ -9,32 +9,23 @@ import contextlib
 import json
 import os
 import sqlite3
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
 
 from hardwire.errors import HardwireError
-from hardwire.study.description import Description, RunConfig
-from hardwire.study.lock import locked
-from hardwire.training.history import History, Record
+from hardwire.study.config import Config
+from hardwire.study.description import Description
+from hardwire.study.kinds import Outcome, Record
 
 APPLICATION = 0x68776972  # "hwir": tells our files from other programs' SQLite files
-VERSION = 1
-TABLES = ("descriptions", "runs", "records", "layers", "measurements", "pixels")
-_CONFIG = tuple(RunConfig.__dataclass_fields__)
-_SCALARS = ("iteration", "loss", "method", "argmax", "deploy", "selection", "computation", "total", "tau")
-_SCALARS += ("confidence", "seconds")
-_LAYERED = ("commitment", "node_actual", "node_bound")
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a worker hands over for a run that went through."""
-
-    history: History
-    measurements: dict[str, float]
-    seconds: float
+VERSION = 2
+TABLES = ("descriptions", "runs", "records", "measurements", "facts")
 
 
 @dataclass(frozen=True)
@@ -48,21 +39,26 @@ class State:
 
 
 @dataclass(frozen=True)
-class Run:
-    """A finished run, as the analysis reads it."""
+class Result:
+    """A finished run. records: its evaluations, in order; measurements: what was measured once."""
 
     key: str
-    config: RunConfig
+    config: Config
     code: str
-    history: History
+    records: list[Record]
     measurements: dict[str, float] = field(default_factory=dict)
     seconds: float = 0.0
 
+    @property
+    def final(self) -> Record:
+        """The last evaluation."""
+        return self.records[-1]
+
 
 class Store:
-    """An open store. Use it as a context manager."""
+    """An open store. Use it as a context manager. create: to write; a file that is not there is made."""
 
-    def __init__(self, path, create: bool = False):
+    def __init__(self, path: str | os.PathLike[str], create: bool = False):
         self.path = Path(path).expanduser()
         fresh = not self.path.exists()
         if fresh and not create:
@@ -72,12 +68,16 @@ class Store:
         with self._clear_errors():
             self._db = sqlite3.connect(self.path, isolation_level=None)
             self._db.execute("PRAGMA foreign_keys = ON")
-            self._create() if self._is_empty() and create else self._check()
+            if create and self._is_empty():
+                self._db.execute("PRAGMA journal_mode = WAL")
+                self._execute(f"BEGIN IMMEDIATE; {_schema()} COMMIT;")
+            elif self._check() < VERSION:
+                self._modernise(in_place=create)
 
     def __enter__(self) -> "Store":
         return self
 
-    def __exit__(self, *exception) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._db.close()
 
     @property
@@ -85,10 +85,22 @@ class Store:
         """The folder beside the store where runs under way keep their checkpoints."""
         return self.path.with_name(f"{self.path.name}.work")
 
-    def exclusive(self):
+    @property
+    def models(self) -> Path:
+        """The folder beside the store for the models of runs, where a study keeps them."""
+        return self.path.with_name(f"{self.path.name}.models")
+
+    @contextlib.contextmanager
+    def exclusive(self) -> Iterator[None]:
         """Held while a study runs: a second one on the same store is refused."""
-        busy = f"another study is running on {self.path}; wait for it, or use another store (--store)"
-        return locked(self.path.with_name(f"{self.path.name}.lock"), busy)
+        lock = FileLock(self.path.with_name(f"{self.path.name}.lock"))
+        try:
+            with lock.acquire(timeout=0):
+                yield
+        except Timeout:
+            raise HardwireError(
+                f"another study is running on {self.path}; wait for it, or use another store (--out)"
+            ) from None
 
     def add_description(self, description: Description, code: str) -> None:
         with self._transaction():
@@ -101,27 +113,23 @@ class Store:
 
     def states(self) -> dict[str, State]:
         """How every run that was ever started stands, by key."""
-        return {
-            key: State(*rest) for key, *rest in self._rows("SELECT key, status, attempts, error, seconds FROM runs")
-        }
+        rows = self._rows("SELECT key, status, attempts, error, seconds FROM runs")
+        return {key: State(*rest) for key, *rest in rows}
 
     def interrupt(self) -> None:
         """What is still marked as running was cut off: whoever ran it is gone."""
         with self._transaction():
             self._db.execute("UPDATE runs SET status = 'interrupted' WHERE status = 'running'")
 
-    def begin(self, key: str, config: RunConfig, code: str) -> None:
+    def begin(self, key: str, config: Config, code: str) -> None:
         """A run starts, or goes on from its checkpoint."""
-        row = {**asdict(config), "key": key, "code": code, "now": _now()}
-        names = ", ".join(_CONFIG)
-        values = ", ".join(f":{name}" for name in _CONFIG)
         with self._transaction():
             self._db.execute(
-                f"INSERT INTO runs (key, {names}, code, status, attempts, started) "
-                f"VALUES (:key, {values}, :code, 'running', 1, :now) "
+                "INSERT INTO runs (key, kind, config, code, status, attempts, started) "
+                "VALUES (?, ?, ?, ?, 'running', 1, ?) "
                 "ON CONFLICT (key) DO UPDATE SET status = 'running', attempts = attempts + 1, error = NULL "
                 "WHERE status != 'done'",
-                row,
+                (key, config.kind, config.to_json(), code, _now()),
             )
 
     def put_back(self, key: str, worker: str | None = None) -> None:
@@ -138,91 +146,66 @@ class Store:
 
     def finish(self, key: str, outcome: Outcome, worker: str | None = None) -> None:
         """The whole result in one transaction."""
-        records = outcome.history.records
         with self._transaction():
             changed = self._db.execute(
                 "UPDATE runs SET status = 'done', error = NULL, worker = ?, finished = ?, seconds = ? "
                 "WHERE key = ? AND status != 'done'",
                 (worker, _now(), outcome.seconds, key),
             ).rowcount
-            if not changed:
-                return  # done already; its history is there
-            self._insert("records", [(key, *(getattr(record, name) for name in _SCALARS)) for record in records])
-            self._insert("layers", [row for record in records for row in _layer_rows(key, record)])
-            self._insert("measurements", [(key, name, value) for name, value in outcome.measurements.items()])
+            if changed:  # else it was done already, and its history is there
+                records = [(key, record["iteration"], json.dumps(record)) for record in outcome.records]
+                self._db.executemany("INSERT INTO records VALUES (?, ?, ?)", records)
+                measured = [(key, name, value) for name, value in outcome.measurements.items()]
+                self._db.executemany("INSERT INTO measurements VALUES (?, ?, ?)", measured)
 
-    def add_pixels(self, dataset: str, counts: dict[float, int]) -> None:
+    def add_facts(self, facts: dict[str, object]) -> None:
         with self._transaction():
-            self._db.execute("DELETE FROM pixels WHERE dataset = ?", (dataset,))
-            self._insert("pixels", [(dataset, value, count) for value, count in counts.items()])
+            rows = [(name, json.dumps(value)) for name, value in facts.items()]
+            self._db.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", rows)
 
-    def pixels(self) -> dict[str, dict[float, int]]:
-        """dataset -> raw value in [0, 1] -> how often it occurs."""
-        found: dict[str, dict[float, int]] = {}
-        for dataset, value, count in self._rows("SELECT dataset, value, count FROM pixels ORDER BY dataset, value"):
-            found.setdefault(dataset, {})[value] = count
-        return found
+    def facts(self) -> dict[str, Any]:
+        """What holds for many runs, by name."""
+        return {name: json.loads(value) for name, value in self._rows("SELECT name, value FROM facts ORDER BY name")}
 
-    def failures(self) -> list[tuple[RunConfig, State]]:
-        columns = ", ".join(_CONFIG)
-        rows = self._rows(f"SELECT {columns}, status, attempts, error, seconds FROM runs WHERE status = 'failed'")
-        return [(RunConfig(*row[: len(_CONFIG)]), State(*row[len(_CONFIG) :])) for row in rows]
+    def failures(self) -> list[tuple[Config, State]]:
+        rows = self._rows("SELECT kind, config, status, attempts, error, seconds FROM runs WHERE status = 'failed'")
+        return [(_config(kind, values), State(*rest)) for kind, values, *rest in rows]
 
-    def finished(self) -> list[Run]:
-        """All finished runs, sorted; of runs that two code versions did, the one that was finished last."""
-        columns = ", ".join(_CONFIG)
-        rows = self._rows(f"SELECT key, code, seconds, {columns} FROM runs WHERE status = 'done' ORDER BY finished")
-        latest = {RunConfig(*config): (key, code, seconds) for key, code, seconds, *config in rows}
-        histories, measurements = self._histories(), self._measurements()
-        return [
-            Run(key, config, code, History(histories[key]), measurements.get(key, {}), seconds)
-            for config, (key, code, seconds) in sorted(latest.items())
+    def finished(self, kind: str | None = None) -> list[Result]:
+        """All finished runs (of one kind); of runs that two code versions did, the one that was finished last."""
+        rows = self._rows("SELECT key, code, seconds, kind, config FROM runs WHERE status = 'done' ORDER BY finished")
+        latest = {_config(of, values): (key, code, seconds) for key, code, seconds, of, values in rows}
+        histories: dict[str, list[Record]] = {}
+        for run, measured in self._rows("SELECT run, measured FROM records ORDER BY run, iteration"):
+            histories.setdefault(run, []).append(json.loads(measured))
+        once: dict[str, dict[str, float]] = {}
+        for run, quantity, value in self._rows("SELECT run, quantity, value FROM measurements"):
+            once.setdefault(run, {})[quantity] = value
+        found = [
+            Result(key, config, code, histories.get(key, []), once.get(key, {}), seconds)
+            for config, (key, code, seconds) in latest.items()
+            if kind in (None, config.kind)
         ]
+        return sorted(found, key=lambda result: (result.config.kind, str(result.config.values)))
 
-    def table(self, name: str) -> tuple[list[str], list[tuple]]:
+    def table(self, name: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         """The columns and rows of one of TABLES, as they are."""
         with self._clear_errors():
             cursor = self._db.execute(f"SELECT * FROM {name}")
             return [column[0] for column in cursor.description], cursor.fetchall()
 
-    def _histories(self) -> dict[str, list[Record]]:
-        layered: dict[tuple[str, int], list[tuple]] = {}
-        for run, iteration, *values in self._rows(
-            f"SELECT run, iteration, {', '.join(_LAYERED)}, gate_usage FROM layers ORDER BY run, iteration, layer"
-        ):
-            layered.setdefault((run, iteration), []).append(values)
-        histories: dict[str, list[Record]] = {}
-        for run, *values in self._rows(f"SELECT run, {', '.join(_SCALARS)} FROM records ORDER BY run, iteration"):
-            scalars = dict(zip(_SCALARS, values, strict=True))
-            histories.setdefault(run, []).append(_record(scalars, layered[run, scalars["iteration"]]))
-        return histories
-
-    def _measurements(self) -> dict[str, dict[str, float]]:
-        found: dict[str, dict[str, float]] = {}
-        for run, quantity, value in self._rows("SELECT run, quantity, value FROM measurements"):
-            found.setdefault(run, {})[quantity] = value
-        return found
-
-    def _insert(self, table: str, rows: list[tuple]) -> None:
-        if rows:
-            places = ", ".join("?" * len(rows[0]))
-            self._db.executemany(f"INSERT INTO {table} VALUES ({places})", rows)
-
-    def _rows(self, query: str) -> list[tuple]:
+    def _rows(self, query: str) -> list[Any]:
         with self._clear_errors():
             return self._db.execute(query).fetchall()
 
+    def _execute(self, script: str) -> None:
+        self._db.executescript(script)
+
     def _is_empty(self) -> bool:
-        return self._db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
+        return bool(self._db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,))
 
-    def _create(self) -> None:
-        script = resources.files("hardwire.study").joinpath("schema.sql").read_text()
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.executescript(
-            f"BEGIN IMMEDIATE; {script} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
-        )
-
-    def _check(self) -> None:
+    def _check(self) -> int:
+        """The version of the file, which is ours and unharmed."""
         (application,), (version,) = (
             self._db.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "user_version")
         )
@@ -236,9 +219,22 @@ class Store:
         (verdict,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
         if verdict != "ok":
             raise sqlite3.DatabaseError(verdict)
+        return int(version)
+
+    def _modernise(self, in_place: bool) -> None:
+        """Rewrites an older store; a copy in memory where it is only read, so that reading changes no file."""
+        from hardwire.study.old_store import rewrite_1
+
+        if not in_place:
+            copy = sqlite3.connect(":memory:", isolation_level=None)
+            self._db.backup(copy)
+            self._db.close()
+            self._db = copy
+        with self._transaction():
+            rewrite_1(self._db, _schema())
 
     @contextlib.contextmanager
-    def _transaction(self):
+    def _transaction(self) -> Iterator[None]:
         with self._clear_errors():
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -250,7 +246,7 @@ class Store:
                 raise
 
     @contextlib.contextmanager
-    def _clear_errors(self):
+    def _clear_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -270,21 +266,13 @@ def whoami() -> str:
     return f"{os.uname().nodename}:{os.getpid()}"
 
 
-def _layer_rows(key: str, record: Record):
-    columns = [getattr(record, name) for name in _LAYERED]
-    for layer, (*values, usage) in enumerate(zip(*columns, record.gate_usage, strict=True)):
-        yield key, record.iteration, layer, *values, json.dumps(usage)
+def _schema() -> str:
+    text = resources.files("hardwire.study").joinpath("schema.sql").read_text()
+    return f"{text} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
 
 
-def _record(scalars: dict, layers: list[tuple]) -> Record:
-    commitment, actual, bound, usage = (list(column) for column in zip(*layers, strict=True))
-    return Record(
-        **scalars,
-        commitment=commitment,
-        node_actual=actual,
-        node_bound=bound,
-        gate_usage=[json.loads(shares) for shares in usage],
-    )
+def _config(kind: str, values: str) -> Config:
+    return Config.of(kind, json.loads(values))
 
 
 def _now() -> str:

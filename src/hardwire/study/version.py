@@ -1,26 +1,50 @@
-"""Which code made a result: the version of hardwire and a digest of the modules that a run passes through.
+"""Which code made a result: the version of hardwire and a digest of the code that decides the course of a run.
 
-Surprising: the digest leaves out this room, the command line and the circuits, so that work on reports does not make
-a store of results look old. Runs of two code versions are never taken for the same run.
+That is the Python of the modules that a kind of run names, and the C++ of the training engine, whose digest the build
+puts into the compiled module: two machines that compiled the same sources are the same. Surprising: reports and
+circuits are left out, so that work on them does not make a store of results look old.
 """
 
 import functools
 import hashlib
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import hardwire
+from hardwire.errors import HardwireError
+from hardwire.study.kinds import Kind
 
-_ROOMS = ("bits", "data", "engine", "gap", "gates", "layers", "network", "noise", "packing", "selection")
-_ROOMS += ("temperature", "training", "wiring")
+
+def code_version(kind: Kind) -> str:
+    """Such as 0.1.0+5f3a9c21."""
+    return f"{hardwire.__version__}+{_digest((*kind.sources, type(kind).__module__), native_sources())}"
 
 
 @functools.cache
-def code_version() -> str:
-    """Such as 0.1.0+5f3a9c21."""
-    folder = Path(hardwire.__file__).parent
-    files = [folder / f"{room}.py" for room in _ROOMS if (folder / f"{room}.py").exists()]
-    files += [path for room in _ROOMS for path in (folder / room).rglob("*.py")]
-    digest = hashlib.blake2b(digest_size=4)
-    for path in sorted(files):
+def _digest(sources: tuple[str, ...], native: str) -> str:
+    digest = hashlib.blake2b(native.encode(), digest_size=4)
+    for path in sorted({path for name in sources for path in _files(name)}):
         digest.update(path.read_bytes())
-    return f"{hardwire.__version__}+{digest.hexdigest()}"
+    return digest.hexdigest()
+
+
+def _files(name: str) -> list[Path]:
+    """The Python files of a module or of a whole package; none for a module that is not a file, such as __main__."""
+    spec = None if name == "__main__" else find_spec(name)
+    if spec is None:
+        if name == "__main__":
+            return []
+        raise HardwireError(f"there is no module {name}, whose code decides the course of a run")
+    if spec.submodule_search_locations:
+        return [path for folder in spec.submodule_search_locations for path in Path(folder).rglob("*.py")]
+    return [Path(spec.origin)] if spec.origin else []
+
+
+def native_sources() -> str:
+    """The digest of the C++ that the native module was built from; "none" where there is none."""
+    try:
+        native = import_module("hardwire._native")
+    except ImportError:
+        return "none"
+    return str(native.training_sources)

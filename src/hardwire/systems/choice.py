@@ -7,7 +7,9 @@ gates, so the argmax and the deployed pass coincide and the computation gap is e
 """
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import nn
@@ -16,8 +18,8 @@ from hardwire.errors import HardwireError, whole_number
 from hardwire.layers import Selecting, Selector, selection_mode
 from hardwire.measure import evaluating
 from hardwire.noise import gumbel
-from hardwire.selection import check_logits, confidence, first_argmax, pick, selection_weights
-from hardwire.temperature import CAGE
+from hardwire.selection import Method, check_logits, confidence, first_argmax, pick, selection_weights
+from hardwire.temperature import CAGE, Temperature
 
 
 class Choice(Selecting):
@@ -28,7 +30,14 @@ class Choice(Selecting):
     as_index, in a pass that picks: the picked candidates [...] instead of weights, where no gradient is wanted.
     """
 
-    def __init__(self, choices: int, method="hard-st", tau=1.0, cage: bool = False, seed: int | None = None):
+    def __init__(
+        self,
+        choices: int,
+        method: str | Method = "hard-st",
+        tau: float | Temperature = 1.0,
+        cage: bool = False,
+        seed: int | None = None,
+    ):
         super().__init__()
         self.choices = whole_number("choices", choices, least=2)
         if isinstance(tau, CAGE) and tau.choices != self.choices:
@@ -68,17 +77,17 @@ class _Chosen(torch.autograd.Function):
     """Forward: the chosen output. Backward: as if it had been sum_k weights_k * candidates_k with one-hot weights."""
 
     @staticmethod
-    def forward(chosen, weights, candidates):
+    def forward(chosen: torch.Tensor, weights: torch.Tensor, candidates: torch.Tensor) -> torch.Tensor:
         return chosen.clone()
 
     @staticmethod
-    def setup_context(ctx, inputs, output):
+    def setup_context(ctx: Any, inputs: tuple[torch.Tensor, ...], output: torch.Tensor) -> None:
         _, weights, candidates = inputs
         ctx.shared = weights.ndim == 1
         ctx.save_for_backward(candidates)
 
     @staticmethod
-    def backward(ctx, grad):
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, None]:
         (candidates,) = ctx.saved_tensors
         products = (grad * candidates).flatten(1 if ctx.shared else 2).sum(-1)
         return grad, products if ctx.shared else products.T, None
@@ -91,7 +100,8 @@ def chosen_output(chosen: torch.Tensor, weights: torch.Tensor, candidates: torch
     upstream gradient with candidate k. candidates: [K, rows, ...], values only: they need no graph, so whoever runs
     them may do so under no_grad and backpropagate through the chosen one alone.
     """
-    return _Chosen.apply(chosen, weights, candidates)
+    output: torch.Tensor = _Chosen.apply(chosen, weights, candidates)
+    return output
 
 
 class Auxiliary(nn.Module):
@@ -99,20 +109,21 @@ class Auxiliary(nn.Module):
 
     auxiliary: torch.Tensor | None = None
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"auxiliary": None}  # a tensor with a graph cannot be copied
 
 
 def auxiliary_loss(model: nn.Module) -> torch.Tensor | float:
     """The sum of what the modules of a model ask for in their latest training pass: load balance, commitment."""
     losses = [getattr(module, "auxiliary", None) for module in model.modules()]
-    return sum(loss for loss in losses if loss is not None)
+    return sum((loss for loss in losses if loss is not None), start=0.0)
 
 
 def deploy(model: nn.Module) -> nn.Module:
     """A copy of any model in which every module that can is replaced by its discrete form, in eval mode."""
     if hasattr(model, "deploy"):
-        return model.deploy()
+        discrete: nn.Module = model.deploy()  # type: ignore[operator]
+        return discrete
     deployed = copy.deepcopy(model)
     for name, child in model.named_children():
         setattr(deployed, name, deploy(child))
@@ -149,8 +160,9 @@ def choice_usage(model: nn.Module, x: torch.Tensor) -> list[Usage]:
     return usages
 
 
-def _recorder(usage: Usage):
-    def hook(module, args, output):
+def _recorder(usage: Usage) -> Callable[[nn.Module, Any, Any], None]:
+    def hook(module: nn.Module, args: Any, output: Any) -> None:
+        assert isinstance(module, Choice)
         usage.counts += torch.bincount(first_argmax(args[0]).flatten().cpu(), minlength=module.choices)
         usage.confidence = confidence(args[0]).item()
 

@@ -12,8 +12,9 @@ from torch.nn import functional as F
 
 from hardwire.errors import HardwireError, unknown_name, whole_number
 from hardwire.layers import check_seed
-from hardwire.selection import check_logits, first_argmax, straight_through
+from hardwire.selection import Method, check_logits, first_argmax, straight_through
 from hardwire.systems.choice import Auxiliary, Choice
+from hardwire.temperature import Temperature
 
 GRADIENTS = ("copy", "softmax")
 
@@ -30,8 +31,8 @@ class VectorQuantizer(Auxiliary):
         self,
         codes: int,
         features: int,
-        method="hard-st",
-        tau=1.0,
+        method: str | Method = "hard-st",
+        tau: float | Temperature = 1.0,
         cage: bool = False,
         seed: int | None = None,
         gradient: str = "copy",
@@ -51,7 +52,7 @@ class VectorQuantizer(Auxiliary):
         generator = torch.Generator().manual_seed(self.choice.selector.seed)
         self.codebook = nn.Parameter(torch.randn(codes, whole_number("features", features), generator=generator))
 
-    def forward(self, z):
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
         vectors = _vectors(z, self.codebook, self.axis)
         values = self._values(vectors)
         training = self.training and self.choice.mode == "method" and torch.is_grad_enabled()
@@ -60,7 +61,7 @@ class VectorQuantizer(Auxiliary):
             values = straight_through(values.detach(), vectors)
         return values.movedim(-1, self.axis)
 
-    def _values(self, vectors):
+    def _values(self, vectors: torch.Tensor) -> torch.Tensor:
         surrogate = self.gradient == "softmax" and self.choice.mode == "method" and torch.is_grad_enabled()
         if self.choice.picks and not surrogate:
             with torch.no_grad():
@@ -69,12 +70,12 @@ class VectorQuantizer(Auxiliary):
         # one-hot weights give exactly the code, and both sides get their gradient
         return self.choice(code_logits(vectors, self.codebook)) @ self.codebook
 
-    def _loss(self, vectors, values):
+    def _loss(self, vectors: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         loss = self.commitment * F.mse_loss(vectors, values.detach())
         return loss + F.mse_loss(values, vectors.detach()) if self.gradient == "copy" else loss
 
     @torch.no_grad()
-    def initialise(self, z, seed: int = 0) -> None:
+    def initialise(self, z: torch.Tensor, seed: int = 0) -> None:
         """Sets the codes to K of the vectors of z, drawn without replacement."""
         vectors, codes = _vectors(z, self.codebook, self.axis).flatten(0, -2), len(self.codebook)
         if len(vectors) < codes:
@@ -85,7 +86,7 @@ class VectorQuantizer(Auxiliary):
         self.codebook.copy_(vectors[drawn.to(vectors.device)])
 
     @torch.no_grad()
-    def codes(self, z) -> torch.Tensor:
+    def codes(self, z: torch.Tensor) -> torch.Tensor:
         """The index of the nearest code of each vector, ties to the lowest: int64, z's shape without `axis`."""
         return _nearest(_vectors(z, self.codebook, self.axis), self.codebook)
 
@@ -97,19 +98,21 @@ class VectorQuantizer(Auxiliary):
 class Codebook(nn.Module):
     """A deployed quantiser: each vector becomes its nearest code; `codes` gives indices, `values` turns them back."""
 
+    codebook: torch.Tensor
+
     def __init__(self, codebook: torch.Tensor, axis: int = -1):
         super().__init__()
         self.register_buffer("codebook", codebook)
         self.axis = axis
 
-    def codes(self, z) -> torch.Tensor:
+    def codes(self, z: torch.Tensor) -> torch.Tensor:
         return _nearest(_vectors(z, self.codebook, self.axis), self.codebook)
 
     def values(self, codes: torch.Tensor) -> torch.Tensor:
         """int64 [...] -> vectors [..., features], along `axis` again."""
         return self.codebook[codes].movedim(-1, self.axis)
 
-    def forward(self, z):
+    def forward(self, z: torch.Tensor) -> torch.Tensor:
         return self.values(self.codes(z))
 
 
@@ -119,11 +122,11 @@ def code_logits(vectors: torch.Tensor, codebook: torch.Tensor) -> torch.Tensor:
     return 2 * vectors @ codebook.T - squares
 
 
-def _nearest(vectors, codebook) -> torch.Tensor:
+def _nearest(vectors: torch.Tensor, codebook: torch.Tensor) -> torch.Tensor:
     return first_argmax(check_logits(code_logits(vectors, codebook)))
 
 
-def _vectors(z, codebook, axis: int) -> torch.Tensor:
+def _vectors(z: torch.Tensor, codebook: torch.Tensor, axis: int) -> torch.Tensor:
     """z with its vectors on the last axis."""
     if z.ndim < 2 or not -z.ndim <= axis < z.ndim or z.shape[axis] != codebook.shape[1] or z.numel() == 0:
         raise HardwireError(

@@ -7,14 +7,17 @@ answers, so training runs all of them forward, but only the chosen one backward;
 """
 
 import copy
-from collections.abc import Sequence
+import functools
+import operator
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import nn
 
 from hardwire.errors import HardwireError, whole_number
-from hardwire.selection import check_logits, first_argmax
+from hardwire.selection import Method, check_logits, first_argmax
 from hardwire.systems.choice import Auxiliary, Choice, chosen_output
+from hardwire.temperature import Temperature
 
 
 class MixtureOfExperts(Auxiliary):
@@ -31,8 +34,8 @@ class MixtureOfExperts(Auxiliary):
         self,
         features: int | nn.Module,
         experts: Sequence[nn.Module],
-        method="hard-st",
-        tau=1.0,
+        method: str | Method = "hard-st",
+        tau: float | Temperature = 1.0,
         cage: bool = False,
         seed: int | None = None,
         scaled: bool = False,
@@ -43,11 +46,12 @@ class MixtureOfExperts(Auxiliary):
         if scaled and (cage or not self.choice.selector.method.hard):
             raise HardwireError("scaled (Switch) routing needs hard-st or gumbel-st without CAGE: it has no surrogate")
         self.experts = nn.ModuleList(experts)
-        own = isinstance(features, nn.Module)
-        self.router = features if own else nn.Linear(whole_number("features", features), len(experts))
+        if not isinstance(features, nn.Module):
+            features = nn.Linear(whole_number("features", features), len(experts))
+        self.router = features
         self.scaled, self.balance = bool(scaled), float(balance)
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         rows = _rows(x)
         logits = self.router(rows)
         surrogate = self.choice.mode == "method" and torch.is_grad_enabled() and not self.scaled
@@ -61,7 +65,7 @@ class MixtureOfExperts(Auxiliary):
         self.auxiliary = self.balance * load_balance(logits, index) if training and self.balance else None
         return answer.unflatten(0, x.shape[:-1])
 
-    def _learn(self, rows, weights):
+    def _learn(self, rows: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
         """The mixture, or the chosen answers with the gradient of the choice attached."""
         if not self.choice.picks:
             return _mixture(self.experts, rows, weights)
@@ -85,7 +89,7 @@ class TopOneRouter(nn.Module):
         super().__init__()
         self.router, self.experts, self.scaled = router, experts, scaled
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         rows = _rows(x)
         logits = check_logits(self.router(rows))
         index = first_argmax(logits.detach())
@@ -99,7 +103,7 @@ class SoftRouter(nn.Module):
         super().__init__()
         self.router, self.experts, self.tau = router, experts, tau
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         rows = _rows(x)
         weights = torch.softmax(check_logits(self.router(rows)) / self.tau, dim=-1)
         return _mixture(self.experts, rows, weights).unflatten(0, x.shape[:-1])
@@ -113,14 +117,23 @@ class SoftMoE(nn.Module):
     answers. With soft-mix at tau 1 this is the published layer; picking methods give each token one slot's answer.
     """
 
-    def __init__(self, features, experts, slots=1, method="soft-mix", tau=1.0, cage=False, seed=None):
+    def __init__(
+        self,
+        features: int,
+        experts: Sequence[nn.Module],
+        slots: int = 1,
+        method: str | Method = "soft-mix",
+        tau: float | Temperature = 1.0,
+        cage: bool = False,
+        seed: int | None = None,
+    ):
         super().__init__()
         self.slots = whole_number("slots", slots)
         self.choice = Choice(len(experts) * self.slots, method, tau, cage, seed)
         self.experts = nn.ModuleList(experts)
         self.router = nn.Linear(whole_number("features", features), self.choice.choices, bias=False)
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         logits = self.router(_tokens(x))
         return self.choice(logits) @ _slot_answers(self.experts, x, logits, self.slots)
 
@@ -137,7 +150,7 @@ class DeployedSoftMoE(nn.Module):
         super().__init__()
         self.router, self.experts, self.slots, self.tau = router, experts, slots, tau
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         logits = check_logits(self.router(_tokens(x)))
         answers = _slot_answers(self.experts, x, logits, self.slots)
         if self.tau is not None:
@@ -156,16 +169,19 @@ def load_balance(logits: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
     return choices * (share * torch.softmax(logits, dim=-1).mean(0)).sum()
 
 
-def dispatch(experts: Sequence[nn.Module], rows: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+def dispatch(experts: Iterable[nn.Module], rows: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
     """Row n of [rows, features] through expert index[n]; an expert without rows does not run."""
     order = index.argsort(stable=True)
+    experts = list(experts)
     counts = torch.bincount(index, minlength=len(experts)).tolist()
     parts = zip(experts, rows[order].split(counts), strict=True)
     answers = _check_answers({k: (expert(part), len(part)) for k, (expert, part) in enumerate(parts) if len(part)})
     return torch.cat(answers)[order.argsort()]
 
 
-def _top_one(experts, rows, logits, index, scaled: bool):
+def _top_one(
+    experts: nn.ModuleList, rows: torch.Tensor, logits: torch.Tensor, index: torch.Tensor, scaled: bool
+) -> torch.Tensor:
     answers = dispatch(experts, rows, index)
     if not scaled:
         return answers
@@ -173,12 +189,13 @@ def _top_one(experts, rows, logits, index, scaled: bool):
     return answers * probability.view(-1, *[1] * (answers.ndim - 1))
 
 
-def _mixture(experts, rows, weights):
+def _mixture(experts: nn.ModuleList, rows: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     columns = zip(weights.T, _all_answers(experts, rows), strict=True)
-    return sum(weight.view(-1, *[1] * (answer.ndim - 1)) * answer for weight, answer in columns)
+    terms = (weight.view(-1, *[1] * (answer.ndim - 1)) * answer for weight, answer in columns)
+    return functools.reduce(operator.add, terms)
 
 
-def _all_answers(experts, rows) -> list[torch.Tensor]:
+def _all_answers(experts: nn.ModuleList, rows: torch.Tensor) -> list[torch.Tensor]:
     return _check_answers({k: (expert(rows), len(rows)) for k, expert in enumerate(experts)})
 
 
@@ -194,7 +211,7 @@ def _check_answers(answers: dict[int, tuple[torch.Tensor, int]]) -> list[torch.T
     return [answer for answer, _ in answers.values()]
 
 
-def _slot_answers(experts, x, logits, slots: int):
+def _slot_answers(experts: nn.ModuleList, x: torch.Tensor, logits: torch.Tensor, slots: int) -> torch.Tensor:
     """[batch, K * slots, outputs]: each expert on its slots, which are mixtures of the tokens."""
     mixed = torch.softmax(logits, dim=1).transpose(1, 2) @ x
     parts = [part.flatten(0, 1) for part in mixed.split(slots, dim=1)]

@@ -8,22 +8,26 @@ measure. Weights and logits train together (single level), and the deployed netw
 """
 
 import copy
-from collections.abc import Callable, Sequence
+import functools
+import operator
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 from torch import nn
 
 from hardwire.errors import HardwireError, unknown_name, whole_number
-from hardwire.selection import first_argmax
+from hardwire.selection import Method, first_argmax
 from hardwire.systems.choice import Choice, chosen_output
+from hardwire.temperature import Temperature
 
+Operation = str | Callable[[int], nn.Module]
 _LOGIT_SCALE = 1e-3  # DARTS starts all operations (nearly) equal
 
 
 class Zero(nn.Module):
     """No connection."""
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         return torch.zeros_like(x)
 
 
@@ -48,22 +52,29 @@ class Cell(nn.Module):
     operations: names out of OPERATIONS, or functions from the number of channels to a module that keeps the shape.
     """
 
-    def __init__(self, channels: int, nodes: int, operations: Sequence, seed: int):
+    def __init__(self, channels: int, nodes: int, operations: Sequence[Operation], seed: int):
         super().__init__()
         self.nodes = whole_number("nodes", nodes)
         whole_number("channels", channels)
         self.names = [_name(operation) for operation in operations]
         edges = self.nodes * (self.nodes + 1) // 2
-        builders = [OPERATIONS.get(operation, operation) for operation in operations]
+        builders = [OPERATIONS[name] if isinstance(name, str) else name for name in operations]
         self.edges = nn.ModuleList(nn.ModuleList(build(channels) for build in builders) for _ in range(edges))
         start = torch.randn(edges, len(self.names), generator=torch.Generator().manual_seed(seed))
         self.logits = nn.Parameter(_LOGIT_SCALE * start)
 
-    def forward(self, x, weights, picks: bool):
+    def forward(self, x: torch.Tensor, weights: torch.Tensor, picks: bool) -> torch.Tensor:
         """x [batch, channels, height, width] with weights [edges, K], one-hot where `picks`."""
-        return _run_graph(
-            x, self.nodes, lambda edge, h: _run_edge(self.edges[edge], self.names, h, weights[edge], picks)
-        )
+
+        def run_edge(edge: int, h: torch.Tensor) -> torch.Tensor:
+            return _run_edge(self._operations(edge), self.names, h, weights[edge], picks)
+
+        return _run_graph(x, self.nodes, run_edge)
+
+    def _operations(self, edge: int) -> list[nn.Module]:
+        operations = self.edges[edge]
+        assert isinstance(operations, nn.ModuleList)
+        return list(operations)
 
     def architecture(self) -> list[str]:
         """The deployed operation of each edge."""
@@ -71,7 +82,7 @@ class Cell(nn.Module):
 
     def deploy(self) -> "FixedCell":
         chosen = first_argmax(self.logits.detach()).tolist()
-        operations = [copy.deepcopy(edge[index]) for edge, index in zip(self.edges, chosen, strict=True)]
+        operations = [copy.deepcopy(self._operations(edge)[index]) for edge, index in enumerate(chosen)]
         return FixedCell(operations, self.nodes).eval()
 
 
@@ -82,7 +93,7 @@ class FixedCell(nn.Module):
         super().__init__()
         self.edges, self.nodes = nn.ModuleList(operations), nodes
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         return _run_graph(x, self.nodes, lambda edge, h: self.edges[edge](h))
 
 
@@ -94,14 +105,22 @@ class SearchCell(nn.Module):
     """
 
     def __init__(
-        self, channels, nodes=2, operations=tuple(OPERATIONS), method="hard-st", tau=1.0, cage=False, seed=None
+        self,
+        channels: int,
+        nodes: int = 2,
+        operations: Sequence[Operation] = tuple(OPERATIONS),
+        method: str | Method = "hard-st",
+        tau: float | Temperature = 1.0,
+        cage: bool = False,
+        seed: int | None = None,
     ):
         super().__init__()
         self.choice = Choice(len(operations), method, tau, cage, seed)
         self.cell = Cell(channels, nodes, operations, self.choice.selector.seed)
 
-    def forward(self, x):
-        return self.cell(x, self.choice(self.cell.logits), self.choice.picks)
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        out: torch.Tensor = self.cell(x, self.choice(self.cell.logits), self.choice.picks)
+        return out
 
     def architecture(self) -> list[str]:
         """The deployed operation of each edge."""
@@ -126,9 +145,9 @@ class SearchNetwork(nn.Module):
         channels: int = 16,
         cells: int = 2,
         nodes: int = 2,
-        operations: Sequence = tuple(OPERATIONS),
-        method="hard-st",
-        tau=1.0,
+        operations: Sequence[Operation] = tuple(OPERATIONS),
+        method: str | Method = "hard-st",
+        tau: float | Temperature = 1.0,
         cage: bool = False,
         seed: int | None = None,
     ):
@@ -146,46 +165,56 @@ class SearchNetwork(nn.Module):
         self.halve = nn.AvgPool2d(2, ceil_mode=True)
         self.head = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, classes))
 
-    def forward(self, x):
-        weights = self.choice(torch.cat([cell.logits for cell in self.cells]))
-        h = self.stem(x)
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        weights = self.choice(torch.cat([cell.logits for cell in self._cells()]))
+        h: torch.Tensor = self.stem(x)
         for index, (cell, part) in enumerate(zip(self.cells, weights.chunk(len(self.cells)), strict=True)):
             h = cell(self.halve(h) if index else h, part, self.choice.picks)
-        return self.head(h)
+        out: torch.Tensor = self.head(h)
+        return out
+
+    def _cells(self) -> list[Cell]:
+        return [cell for cell in self.cells if isinstance(cell, Cell)]
 
     def architecture(self) -> list[list[str]]:
         """The deployed operation of each edge, by cell."""
-        return [cell.architecture() for cell in self.cells]
+        return [cell.architecture() for cell in self._cells()]
 
     def deploy(self) -> nn.Sequential:
         """The chosen architecture as a plain network, with a copy of the trained weights, in eval mode."""
-        parts = [copy.deepcopy(self.stem)]
-        for index, cell in enumerate(self.cells):
+        parts: list[nn.Module] = [copy.deepcopy(self.stem)]
+        for index, cell in enumerate(self._cells()):
             parts += [copy.deepcopy(self.halve), cell.deploy()] if index else [cell.deploy()]
         return nn.Sequential(*parts, copy.deepcopy(self.head)).eval()
 
 
-def _name(operation) -> str:
+def _name(operation: Operation) -> str:
     if isinstance(operation, str) and operation not in OPERATIONS:
         raise unknown_name("operation", operation, (*OPERATIONS, "a function of the number of channels"))
     return operation if isinstance(operation, str) else getattr(operation, "__name__", type(operation).__name__)
 
 
-def _run_graph(x, nodes: int, run_edge):
+def _run_graph(x: torch.Tensor, nodes: int, run_edge: Callable[[int, torch.Tensor], torch.Tensor]) -> torch.Tensor:
     states, edge = [x], 0
     for _ in range(nodes):
         arriving = []
         for state in states:
             arriving.append(run_edge(edge, state))
             edge += 1
-        states.append(sum(arriving))
+        states.append(_sum(arriving))
     return torch.stack(states[1:]).mean(0)
 
 
-def _run_edge(operations, names, h, weights, picks: bool):
+def _sum(terms: Iterable[torch.Tensor]) -> torch.Tensor:
+    return functools.reduce(operator.add, terms)
+
+
+def _run_edge(
+    operations: Sequence[nn.Module], names: Sequence[str], h: torch.Tensor, weights: torch.Tensor, picks: bool
+) -> torch.Tensor:
     """The mixture of the operations, or the picked one; the others then run only if the weights need a gradient."""
     if not picks:
-        return sum(w * _run(op, name, h) for w, op, name in zip(weights, operations, names, strict=True))
+        return _sum(w * _run(op, name, h) for w, op, name in zip(weights, operations, names, strict=True))
     index = int(weights.detach().argmax())
     chosen = _run(operations[index], names[index], h)
     if not weights.requires_grad:
@@ -195,8 +224,8 @@ def _run_edge(operations, names, h, weights, picks: bool):
     return chosen_output(chosen, weights, candidates)
 
 
-def _run(operation, name: str, h):
-    out = operation(h)
+def _run(operation: nn.Module, name: str, h: torch.Tensor) -> torch.Tensor:
+    out: torch.Tensor = operation(h)
     if out.shape != h.shape:
         raise HardwireError(
             f"operation {name} turned {list(h.shape)} into {list(out.shape)}; the operations of an edge keep the shape"

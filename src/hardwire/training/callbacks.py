@@ -33,6 +33,7 @@ class Run:
     seconds: float = 0.0
     history: History = field(default_factory=History)
     best: dict[str, torch.Tensor] | None = None
+    stop: bool = False  # set by a callback: the run is evaluated as it stands and ends
 
 
 class Callback:

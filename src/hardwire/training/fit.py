@@ -111,7 +111,7 @@ def fit(
             ending.callback(callback.on_end, run)
             callback.on_start(run)
         settled = trainer.settled(stop_early)
-        while run.iteration < iterations and not settled:
+        while run.iteration < iterations and not settled and not run.stop:
             trainer.step()
             if run.iteration % evaluate_every == 0 or run.iteration == iterations:
                 trainer.evaluate()
@@ -121,7 +121,7 @@ def fit(
             if guard.requested:
                 trainer.save()
                 raise KeyboardInterrupt
-        if not len(run.history) or run.history.final.iteration != run.iteration:  # resumed exactly at the end
+        if not len(run.history) or run.history.final.iteration != run.iteration:  # stopped, or resumed at the end
             trainer.evaluate()
     restore_best(run)
     return run.history

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.netlist import Netlist
+from hardwire.circuit.reading import Reading
 from hardwire.errors import HardwireError, unknown_name
 
 
@@ -33,17 +34,17 @@ class Answers:
 class Readback:
     """What a file computes.
 
-    kinds: what it reads, bits, bytes or floats, one or several; answers: of a kind and rows of it; pair: netlists of
-    the model and of the file over the same inputs, where it is logic that a solver can compare.
+    readings: what it reads, one or several; answers: of a reading and rows of it; pair: netlists of the model and of
+    the file over the bits of the first reading, where it is logic that a solver can compare.
     """
 
-    kinds: tuple[str, ...]
-    answers: Callable[[str, npt.NDArray[Any]], Answers]
+    readings: tuple[Reading, ...]
+    answers: Callable[[Reading, npt.NDArray[Any]], Answers]
     pair: tuple[Netlist, Netlist] | None = None
 
 
 Writer = Callable[..., Iterable[Path]]  # circuit, path, and options as keywords -> the files that were written
-Reader = Callable[[Circuit, Path, str | None], Readback]  # model, path, what it reads where its size leaves a doubt
+Reader = Callable[[Circuit, Path, str | None], Readback]  # model, path, what it reads where it does not say so
 
 
 @dataclass(frozen=True)

@@ -16,19 +16,16 @@ import numpy.typing as npt
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.formats import Answers, Readback, register
 from hardwire.circuit.formats.c_gates import FORMS
+from hardwire.circuit.formats.header import about, interface
 from hardwire.circuit.formats.names import name_for
 from hardwire.circuit.formats.text import render
-from hardwire.circuit.raw import RAW_TYPES, raw_count, raw_kind
+from hardwire.circuit.reading import DTYPES, Reading, described, reading_of
 from hardwire.circuit.tools import compile_c, run
 from hardwire.errors import HardwireError, unknown_name
 from hardwire.files import write_whole
 
+TYPES = {kind: "float" if kind == "floats" else f"{dtype.name}_t" for kind, dtype in DTYPES.items()}
 CODE_GATES = 20_000  # up to here code compiles in seconds; a third of a millisecond a gate
-ENTRIES = {  # by kind: the type of a value, the function that reads 64 images, the one that classifies one
-    "bits": ("uint8_t", "pack64", "predict_bits"),
-    "bytes": ("uint8_t", "encode64", "predict"),
-    "floats": ("float", "encode64_floats", "predict_floats"),
-}
 
 
 def write(
@@ -38,27 +35,29 @@ def write(
     name: str | None = None,
     main: bool = False,
     raw: str | None = None,
+    values: npt.ArrayLike | None = None,
     form: str | None = None,
 ) -> list[Path]:
     """Writes `path` (.c) and the header beside it. name: prefix of the functions, by default the file's; main: adds a
-    program that reads a file of images; raw: what that file holds, bits (a byte each), bytes or floats; form: code or
-    tables, by default code up to CODE_GATES gates."""
+    program that reads a file of images; raw: what both read, by default what the encoder was made for (bits: a byte
+    each); values: see `reading_of`; form: code or tables, by default code up to CODE_GATES gates."""
+    reading = reading_of(circuit, raw, values)
     name = name_for(path, name)
     header = path.with_suffix(".h")
-    words = _words(circuit, name, raw_kind(circuit, raw))
+    words = _words(circuit, name, reading)
     if form is None:
         form = "code" if len(circuit.netlist.gate) <= CODE_GATES else "tables"
     if form not in FORMS:
         raise unknown_name("form of C", form, FORMS)
     write_whole(header, render("circuit.h", **words))
-    words |= _encoder(circuit) | FORMS[form](circuit.netlist)
+    words |= _encoder(reading) | FORMS[form](circuit.netlist)
     write_whole(path, render("circuit.c", **words, header=header.name, form=form, main=main))
     return [path, header]
 
 
-def _words(circuit: Circuit, name: str, kind: str) -> dict[str, Any]:
+def _words(circuit: Circuit, name: str, reading: Reading) -> dict[str, Any]:
     """What the templates of exported files and of the programs around them share."""
-    type_, reader, single = ENTRIES[kind]
+    bits = reading.kind == "bits"
     return {
         "name": name,
         "NAME": name.upper(),
@@ -66,67 +65,75 @@ def _words(circuit: Circuit, name: str, kind: str) -> dict[str, Any]:
         "classes": circuit.classes,
         "group": circuit.group,
         "planes": circuit.group.bit_length(),
-        "raw": None if circuit.encoder is None else circuit.encoder.raw_features,
-        "type": type_,
-        "reader": reader,
-        "single": single,
-        "count": raw_count(circuit, kind),
+        "about": about(circuit, reading),
+        "encodes": not bits,
+        "type": TYPES[reading.kind],
+        "count": reading.count,
+        "reader": "pack64" if bits else "encode64",
+        "single": "predict_bits" if bits else "predict",
     }
 
 
-def _encoder(circuit: Circuit) -> dict[str, Any]:
-    if circuit.encoder is None:
+def _encoder(reading: Reading) -> dict[str, Any]:
+    """The table that values are compared with: floats, or whole numbers from one below the lowest value on."""
+    if reading.thresholds is None:
         return {}
-    thresholds = circuit.encoder.thresholds
-    shared = bool((thresholds == thresholds[0]).all())
-    table = thresholds[0] if shared else thresholds.ravel()
+    if reading.kind == "floats":
+        table: npt.NDArray[Any] = reading.thresholds.astype(np.float32)
+        texts = [f"{np.format_float_scientific(value, unique=True, trim='0')}f" for value in table.ravel()]
+        type_ = "float"
+    else:
+        table = reading.keys
+        type_ = {8: "int16_t", 16: "int32_t", 32: "int64_t"}[reading.value_bits]
+        texts = [str(key) for key in table.ravel()]
+    shared = bool((table == table[0]).all())
+    levels = table.shape[1]
     return {
-        "levels": circuit.encoder.levels,
-        "stride": 0 if shared else circuit.encoder.levels,
-        "thresholds": [f"{np.format_float_scientific(value, unique=True, trim='0')}f" for value in table],
-        "threshold_count": len(table),
+        "levels": levels,
+        "stride": 0 if shared else levels,
+        "thresholds": texts[:levels] if shared else texts,
+        "threshold_type": type_,
     }
 
 
 def c_timing(circuit: Circuit, name: str, blocks: int, rounds: int) -> str:
     """A program that times an exported file of that name on `blocks` times 64 images."""
-    words = _words(circuit, name, "bits")
+    words = _words(circuit, name, reading_of(circuit, "bits"))
     return render("timing.c", **words, header=f"{name}.h", blocks=blocks, rounds=rounds)
 
 
 def read(circuit: Circuit, path: Path, raw: str | None) -> Readback:
     """Compiles the file with a small program around it, once for each kind that it reads."""
-    name = _name_of(path, circuit)
-    kinds = ("bits",) if circuit.encoder is None else ("bits", "bytes", "floats")
+    name, text = _header_of(path, circuit)
+    said = interface(text)
+    bits = reading_of(circuit, "bits")
+    own = reading_of(circuit, raw) if said is None else described(circuit, said)
 
-    def answers(kind: str, rows: npt.NDArray[Any]) -> Answers:
+    def answers(reading: Reading, rows: npt.NDArray[Any]) -> Answers:
         with tempfile.TemporaryDirectory() as folder:
             program, images, found = Path(folder, "program"), Path(folder, "images"), Path(folder, "answers")
             harness = program.with_suffix(".c")
-            harness.write_text(render("harness.c", **_words(circuit, name, kind), source=path.resolve()))
+            harness.write_text(render("harness.c", **_words(circuit, name, reading), source=path.resolve()))
             compile_c([harness], program, "-O1")
-            np.ascontiguousarray(rows, RAW_TYPES[kind]).tofile(images)
+            np.ascontiguousarray(rows, DTYPES[reading.kind]).tofile(images)
             run([str(program), str(images), str(found)], "the compiled file", folder)
             answer = np.fromfile(found, np.int32).reshape(len(rows), circuit.classes + 1)
         return Answers(answer[:, -1].astype(np.int64), answer[:, :-1])
 
-    return Readback(kinds, answers)
+    return Readback((bits,) if own.kind == "bits" else (own, bits), answers)
 
 
-def _name_of(path: Path, circuit: Circuit) -> str:
-    """The prefix of the functions, from the header, whose sizes must be the model's."""
+def _header_of(path: Path, circuit: Circuit) -> tuple[str, str]:
+    """The prefix of the functions and the text of the header, whose sizes must be the model's."""
     header = path.with_suffix(".h")
     text = header.read_text(errors="replace") if header.is_file() else ""
     found = re.search(r"void (\w+)_scores64\(", text)
     if found is None:
         raise HardwireError(f"{header} is missing or not written by hardwire; a C export is a .c file and its header")
-    sizes = {"INPUTS": circuit.inputs, "CLASSES": circuit.classes}
-    if circuit.encoder is not None:
-        sizes["RAW"] = circuit.encoder.raw_features
-    for what, size in sizes.items():
+    for what, size in {"INPUTS": circuit.inputs, "CLASSES": circuit.classes}.items():
         if not re.search(rf"#define \w+_{what} {size}$", text, flags=re.MULTILINE):
             raise HardwireError(f"{header} is of another model: its {what} is not {size}")
-    return found[1]
+    return found[1], text
 
 
 register(".c", title="C99", write=write, read=read)

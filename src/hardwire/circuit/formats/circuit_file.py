@@ -8,6 +8,7 @@ import numpy.typing as npt
 from hardwire.circuit import file
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.formats import Answers, Readback, register
+from hardwire.circuit.reading import Reading, reading_of
 
 
 def write(circuit: Circuit, path: Path) -> list[Path]:
@@ -18,11 +19,11 @@ def write(circuit: Circuit, path: Path) -> list[Path]:
 def read(circuit: Circuit, path: Path, raw: str | None) -> Readback:
     other = file.load(path)
 
-    def answers(kind: str, rows: npt.NDArray[Any]) -> Answers:
+    def answers(reading: Reading, rows: npt.NDArray[Any]) -> Answers:
         scores = other.scores(rows)
         return Answers(scores.argmax(axis=1), scores)
 
-    return Readback(("bits",), answers, (circuit.netlist, other.netlist))
+    return Readback((reading_of(circuit, "bits"),), answers, (circuit.netlist, other.netlist))
 
 
 register(".circuit", title="a circuit file", write=write, read=read)

@@ -9,10 +9,13 @@ import numpy.typing as npt
 
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.formats import Answers, Readback, Reader
+from hardwire.circuit.formats.header import interface
 from hardwire.circuit.lower import complete
 from hardwire.circuit.netlist import Netlist
-from hardwire.circuit.raw import RAW_BITS, raw_kind, raw_width, row_bits
+from hardwire.circuit.reading import Reading, described, reading_of
 from hardwire.errors import HardwireError
+
+PORTS = "Inputs x[k]: the bits of the values, lowest first; outputs label[k]: those of the class."
 
 
 def read_back(read: Callable[[Path], Netlist]) -> Reader:
@@ -20,18 +23,23 @@ def read_back(read: Callable[[Path], Netlist]) -> Reader:
 
     def reader(circuit: Circuit, path: Path, raw: str | None) -> Readback:
         netlist = read(path)
-        kind = _kind(circuit, netlist.inputs, raw)
-        expected = complete(circuit, kind)
+        said = interface(path.read_text(errors="replace"))
+        reading = reading_of(circuit, raw) if said is None else described(circuit, said)
+        if netlist.inputs != reading.width:
+            raise HardwireError(
+                f"{path} has {netlist.inputs} inputs; an image has {reading.width} bits of {reading.kind}"
+            )
+        expected = complete(circuit, reading)
         if len(netlist.outputs) != len(expected.outputs):
             raise HardwireError(
                 f"{path} has {len(netlist.outputs)} outputs; a label of this model has {len(expected.outputs)}"
             )
         labels = labels_of(netlist)
 
-        def answers(kind: str, rows: npt.NDArray[Any]) -> Answers:
-            return Answers(labels(row_bits(kind, rows)))
+        def answers(reading: Reading, rows: npt.NDArray[Any]) -> Answers:
+            return Answers(labels(reading.to_bits(rows)))
 
-        return Readback((kind,), answers, (expected, netlist))
+        return Readback((reading,), answers, (expected, netlist))
 
     return reader
 
@@ -41,11 +49,3 @@ def labels_of(netlist: Netlist) -> Callable[[npt.NDArray[np.uint8]], npt.NDArray
     outputs = Circuit(netlist, classes=len(netlist.outputs))
     weights = 1 << np.arange(len(netlist.outputs), dtype=np.int64)
     return lambda bits: outputs.scores(bits).astype(np.int64) @ weights
-
-
-def _kind(circuit: Circuit, inputs: int, raw: str | None) -> str:
-    kinds = [raw] if raw else [raw_kind(circuit, None), *RAW_BITS]
-    for kind in kinds:
-        if (kind == "bits" or circuit.encoder is not None) and raw_width(circuit, kind) == inputs:
-            return kind
-    raise HardwireError(f"the file has {inputs} inputs, which fits neither the bits nor the raw values of this model")

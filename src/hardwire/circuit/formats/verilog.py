@@ -17,14 +17,15 @@ import numpy.typing as npt
 from hardwire.circuit import algebra
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.formats import register
+from hardwire.circuit.formats.header import about
 from hardwire.circuit.formats.logic import read_back
 from hardwire.circuit.formats.names import name_for
 from hardwire.circuit.formats.text import render
 from hardwire.circuit.formats.verilog_module import Module, Signal
 from hardwire.circuit.lower import FIRST_ADDER
 from hardwire.circuit.netlist import Netlist
-from hardwire.circuit.raw import RAW_BITS, as_rows, encoder_of, keys_of, raw_count, raw_kind, raw_width, row_bits
 from hardwire.circuit.read_aiger import read_aiger
+from hardwire.circuit.reading import INFINITY, Reading, reading_of
 from hardwire.circuit.statistics import live_nodes
 from hardwire.circuit.tools import linked, run_yosys
 from hardwire.errors import HardwireError
@@ -63,23 +64,26 @@ def write(
     name: str | None = None,
     pipeline: int | None = None,
     raw: str | None = None,
+    values: npt.ArrayLike | None = None,
     images: npt.ArrayLike | None = None,
 ) -> list[Path]:
-    """Writes `path`. pipeline: registers every so many levels; raw: what `x` holds, bits, bytes or floats; images: raw
-    values (0 and 1 where the circuit has no encoder) of a self-checking testbench, written beside it as NAME_tb.v."""
-    design = to_verilog(circuit, name_for(path, name), pipeline=pipeline, raw=raw)
+    """Writes `path`. pipeline: registers every so many levels; raw: what `x` holds, by default what the encoder was
+    made for; values: see `reading_of`; images: raw values (0 and 1 where the circuit has no encoder) of a self-checking
+    testbench, written beside it as NAME_tb.v."""
+    reading = reading_of(circuit, raw, values)
+    design = to_verilog(circuit, name_for(path, name), reading, pipeline=pipeline)
     write_whole(path, design.text)
     if images is None:
         return [path]
     bench = path.with_name(f"{path.stem}_tb.v")
-    write_whole(bench, testbench(circuit, design, raw_kind(circuit, raw), np.asarray(images)))
+    write_whole(bench, testbench(circuit, design, reading, np.asarray(images)))
     return [path, bench]
 
 
-def to_verilog(circuit: Circuit, name: str, *, pipeline: int | None = None, raw: str | None = None) -> Verilog:
+def to_verilog(circuit: Circuit, name: str, reading: Reading, *, pipeline: int | None = None) -> Verilog:
     if pipeline is not None and pipeline < 1:
         raise HardwireError(f"pipeline {pipeline} is no number of levels; use 1 or more, or leave it out")
-    raw = raw_kind(circuit, raw)
+    bits = reading.kind == "bits"
     label_width = max(1, (circuit.classes - 1).bit_length())
     sum_width = circuit.group.bit_length()
     modules = [
@@ -87,31 +91,32 @@ def to_verilog(circuit: Circuit, name: str, *, pipeline: int | None = None, raw:
         _count(circuit.group, name, pipeline),
         _argmax(circuit.classes, sum_width, label_width, name, pipeline),
     ]
-    if raw != "bits":
-        modules.append(_encoder(circuit, name, raw, pipeline))
-    latency, width = sum(module.latency for module in modules), raw_width(circuit, raw)
+    if not bits:
+        modules.append(_encoder(reading, name, pipeline))
+    latency = sum(module.latency for module in modules)
+    ports = f"x: value i from bit {reading.value_bits} * i on; label: the class, {latency} clocks later."
     text = render(
         "circuit.v",
         top=name,
-        core=name if raw == "bits" else f"{name}_core",
+        core=name if bits else f"{name}_core",
         modules=[module.text() for module in modules],
         clocked=pipeline is not None,
         latency=latency,
-        width=width,
+        width=reading.width,
         label_width=label_width,
         sum_width=sum_width,
         inputs=circuit.inputs,
         classes=circuit.classes,
         group=circuit.group,
-        meaning=f"{raw_count(circuit, raw)} {raw}, value i from bit {RAW_BITS[raw]} * i on",
+        about=about(circuit, reading, ports),
     )
-    return Verilog(text, name, pipeline is not None, latency, width, label_width)
+    return Verilog(text, name, pipeline is not None, latency, reading.width, label_width)
 
 
-def testbench(circuit: Circuit, design: Verilog, raw: str, images: npt.NDArray[Any]) -> str:
+def testbench(circuit: Circuit, design: Verilog, reading: Reading, images: npt.NDArray[Any]) -> str:
     """images: raw values where the circuit has an encoder, 0 and 1 [n, inputs] where it has none."""
     labels = circuit.predict(images, raw=circuit.encoder is not None).tolist()
-    packed = np.packbits(row_bits(raw, as_rows(circuit, raw, images)), axis=1, bitorder="little")
+    packed = np.packbits(reading.to_bits(reading.rows(circuit, images)), axis=1, bitorder="little")
     vectors = [(row[::-1].tobytes().hex(), label) for row, label in zip(packed, labels, strict=True)]
     return render("testbench.v", **vars(design), vectors=vectors, count=len(images))
 
@@ -181,19 +186,27 @@ def _argmax(classes: int, width: int, label_width: int, name: str, pipeline: int
     return module
 
 
-def _encoder(circuit: Circuit, name: str, raw: str, pipeline: int | None) -> Module:
-    encoder, width = encoder_of(circuit, raw), RAW_BITS[raw]
-    module = Module(
-        f"{name}_encoder", {"x": encoder.raw_features * width}, {"y": circuit.inputs}, pipeline and max(pipeline, 2)
-    )
+def _encoder(reading: Reading, name: str, pipeline: int | None) -> Module:
+    width = reading.value_bits
+    ports = {"x": reading.width}, {"y": reading.inputs}
+    module = Module(f"{name}_encoder", *ports, pipeline and max(pipeline, 3 if reading.kind == "floats" else 2))
     bits = []
-    for feature, thresholds in enumerate(keys_of(encoder, raw).tolist()):
+    for feature, keys in enumerate(reading.keys.tolist()):
         value = module.port("x", f"{(feature + 1) * width - 1}:{feature * width}")
-        if raw == "floats":  # bit patterns that sort like the numbers: all bits flipped below zero, else the sign
-            sign = module.port("x", feature * 32 + 31)
+        sign = module.port("x", (feature + 1) * width - 1)
+        if (
+            reading.kind == "floats"
+        ):  # bit patterns that sort like the numbers: all bits flipped below zero, else the sign
             value = module.wire(f"k{feature}", 32, "{0} ^ {{1'b1, {{31{{{1}}}}}}}", [value, sign])
-        for level, threshold in enumerate(thresholds):
-            bits.append(_comparison(module, f"b{feature}_{level}", value, threshold, width))
+            number = module.wire(f"number{feature}", 1, f"{{0}} <= 32'd{INFINITY}", [value])
+        elif reading.signed:
+            value = module.wire(f"k{feature}", width, f"{{0}} ^ {width}'d{1 << width - 1}", [value])
+            keys = [key + (1 << width - 1) for key in keys]
+        for level, key in enumerate(keys):
+            bit = _comparison(module, f"b{feature}_{level}", value, key, width)
+            if reading.kind == "floats":
+                bit = module.wire(f"c{feature}_{level}", 1, "{0} & {1}", [bit, number])
+            bits.append(bit)
     module.outputs["y"] = bits
     return module
 

@@ -10,14 +10,9 @@ from hardwire.study.reporting.markdown import to_markdown
 from hardwire.study.store import Store
 
 
-def write_report(store: Store, folder: Path, domains=None) -> Path:
-    """Writes the report of a store, and of a folder of `hardwire domains run`; gives the page, folder/index.html."""
-    extra = []
-    if domains is not None:
-        from hardwire.study.reporting.domains import domains_section
-
-        extra.append(domains_section(domains))
-    report = build(store, extra)
+def write_report(store: Store, folder: Path) -> Path:
+    """Writes the report of a store; gives the page, folder/index.html."""
+    report = build(store)
     for name in ("tables", "figures"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     for table in [*report.tables, *(figure.data for figure in report.figures)]:

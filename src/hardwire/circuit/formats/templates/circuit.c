@@ -1,4 +1,5 @@
-/* Written by hardwire. C99, no allocation; each call keeps its slots on the stack. */
+/* SPDX-License-Identifier: MIT-0 */
+/* Written by hardwire; the header says of what. C99, no allocation; each call keeps its slots on the stack. */
 #include "«header»"
 
 #include <stddef.h>
@@ -131,19 +132,19 @@ int «name»_predict_bits(const uint8_t *row)
     «name»_pack64(row, 1, bits);
     return predict_one(bits);
 }
-<% if raw is not none %>
+<% if encodes %>
 
 #define LEVELS «levels»
 #define STRIDE «stride» /* 0 where all values share their thresholds */
 
-static const float thresholds[«threshold_count»] = {
+static const «threshold_type» thresholds[«thresholds|length»] = {
     «thresholds|initialiser»};
 
-void «name»_encode64_floats(const float *raw, int images, uint64_t *bits)
+void «name»_encode64(const «type» *raw, int images, uint64_t *bits)
 {
     for (int r = 0; r < «NAME»_RAW; ++r)
         for (int level = 0; level < LEVELS; ++level) {
-            const float threshold = thresholds[r * STRIDE + level];
+            const «threshold_type» threshold = thresholds[r * STRIDE + level];
             uint64_t word = 0;
             for (int image = 0; image < images; ++image)
                 word |= (uint64_t)(raw[image * «NAME»_RAW + r] > threshold) << image;
@@ -151,29 +152,10 @@ void «name»_encode64_floats(const float *raw, int images, uint64_t *bits)
         }
 }
 
-void «name»_encode64(const uint8_t *raw, int images, uint64_t *bits)
-{
-    for (int r = 0; r < «NAME»_RAW; ++r)
-        for (int level = 0; level < LEVELS; ++level) {
-            const float threshold = thresholds[r * STRIDE + level];
-            uint64_t word = 0;
-            for (int image = 0; image < images; ++image)
-                word |= (uint64_t)((float)raw[image * «NAME»_RAW + r] > threshold) << image;
-            bits[r * LEVELS + level] = word;
-        }
-}
-
-int «name»_predict(const uint8_t *raw)
+int «name»_predict(const «type» *raw)
 {
     uint64_t bits[«NAME»_INPUTS];
     «name»_encode64(raw, 1, bits);
-    return predict_one(bits);
-}
-
-int «name»_predict_floats(const float *raw)
-{
-    uint64_t bits[«NAME»_INPUTS];
-    «name»_encode64_floats(raw, 1, bits);
     return predict_one(bits);
 }
 <% endif %>

@@ -1,4 +1,8 @@
-/* A logic gate network as C, written by hardwire. Scores are counts of true outputs; ties go to the lowest class. */
+/*
+<% for line in about %>
+ * «line»
+<% endfor %>
+ */
 #ifndef «NAME»_H
 #define «NAME»_H
 
@@ -20,13 +24,12 @@ void «name»_predict64(const uint64_t *bits, int32_t *classes);
 
 /* One image of «NAME»_INPUTS bits, a byte each. */
 int «name»_predict_bits(const uint8_t *bits);
-<% if raw is not none %>
-/* Raw values, «NAME»_RAW of them an image, go through the encoder: value > threshold. */
-#define «NAME»_RAW «raw»
-void «name»_encode64(const uint8_t *raw, int images, uint64_t *bits);
-void «name»_encode64_floats(const float *raw, int images, uint64_t *bits);
-int «name»_predict(const uint8_t *raw);
-int «name»_predict_floats(const float *raw);
+<% if encodes %>
+
+/* «NAME»_RAW values of an image go through the encoder: value > threshold. */
+#define «NAME»_RAW «count»
+void «name»_encode64(const «type» *raw, int images, uint64_t *bits);
+int «name»_predict(const «type» *raw);
 <% endif %>
 #ifdef __cplusplus
 }

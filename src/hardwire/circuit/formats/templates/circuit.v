@@ -1,7 +1,8 @@
 <% set clock = "input clk, " if clocked else "" %>
 <% set connect = ".clk(clk), " if clocked else "" %>
-// Written by hardwire. x: «width» bits, «meaning».
-// label: the class with the highest sum, ties to the lowest. Latency: «latency» clocks.
+<% for line in about %>
+// «line»
+<% endfor %>
 
 <% for module in modules %>
 «module»

@@ -1,0 +1,69 @@
+"""What every exported file says of itself, and how `verify` reads it again.
+
+One line of it is for machines: `hardwire-interface:` and what the file reads, as JSON.
+"""
+
+import json
+import re
+from typing import Any
+
+from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.reading import DTYPES, Reading
+from hardwire.errors import HardwireError
+
+LICENSE = "MIT-0"  # of generated code: ours, and anyone may use it in any way, without a notice
+_MARK = "hardwire-interface: "
+
+
+def about(circuit: Circuit, reading: Reading, *more: str) -> list[str]:
+    """The lines of a header, without the signs of a comment. more: what is particular to the format."""
+    from hardwire import __version__
+
+    known = circuit.about
+    origin = ", ".join(
+        [
+            f"circuit {circuit.digest}",
+            *([f"of model {known.model}"] if known.model else []),
+            *([f"trained on {known.dataset}"] if known.dataset else []),
+            *([f"{100 * known.accuracy:.2f}% of its test set"] if known.accuracy is not None else []),
+        ]
+    )
+    numbers = circuit.statistics()
+    return [
+        f"SPDX-License-Identifier: {LICENSE}",
+        f"Written by hardwire {__version__}: a classifier of two-input logic gates.",
+        f"{origin}.",
+        f"{numbers.gates:,} gates, depth {numbers.depth}; {circuit.inputs:,} input bits, {circuit.classes} classes of "
+        f"{circuit.group:,} outputs.",
+        "A score is the number of true outputs of a class; the highest wins, ties go to the lowest class.",
+        f"Reads {reading.count:,} {_meaning(circuit, reading)}.",
+        *more,
+        _MARK + json.dumps(reading.describe()),
+    ]
+
+
+def _meaning(circuit: Circuit, reading: Reading) -> str:
+    if reading.thresholds is None:
+        return "bits"
+    encoder = circuit.encoder
+    span = f" from 0 to {encoder.maximum:g}" if encoder is not None and encoder.maximum else ""
+    if reading.kind == "floats":
+        return f"IEEE single precision values{span}; NaN is below every threshold"
+    assert reading.point is not None
+    if (reading.point.scale == 1).all() and (reading.point.offset == 0).all():
+        return f"values of {DTYPES[reading.kind].name}{span}"
+    return f"values q of {DTYPES[reading.kind].name}, which stand for offset + scale * q{span}, given below"
+
+
+def interface(text: str) -> dict[str, Any] | None:
+    """What a file says that it reads; None where it says nothing."""
+    found = re.search(rf"{_MARK}(\{{.*\}})", text)
+    if found is None:
+        return None
+    try:
+        said = json.loads(found[1])
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        raise HardwireError(f"its line {_MARK!r} is damaged")
+    return said

@@ -1,0 +1,201 @@
+"""Figures of lines: gap over training, accuracy against tau, convergence, commitment by layer, CAGE's dynamics.
+
+Each function takes a group of one depth and gives a Figure; the numbers are gathered first, then drawn and listed.
+"""
+
+import math
+import statistics
+from typing import Any
+
+from hardwire.paper import convergence, printed
+from hardwire.paper.figures.style import figure_of
+from hardwire.paper.groups import Group
+from hardwire.paper.names import line_style, method_name, tau_name
+from hardwire.study.reporting.figure import Figure, draw, legend_below, panels
+
+
+def gap_over_training(group: Group) -> Figure:
+    """A panel for each tau, a line for each method."""
+    cells = {(tau, method): group.get(method, group.main_depth, tau) for tau in group.taus for method in group.methods}
+    curves = {key: [100 * gap for gap in cell.curve("selection")] for key, cell in cells.items() if cell}
+    iterations = next(cell for cell in cells.values() if cell).iterations()
+
+    def paint(drawing: Any) -> None:
+        axes = dict(zip(group.taus, panels(drawing, len(group.taus), sharex=True), strict=True))
+        for (tau, method), gaps in curves.items():
+            axes[tau].plot(iterations, gaps, **line_style(method) | {"marker": None})
+        for tau, axis in axes.items():
+            axis.set(title=tau_name(tau), ylabel="selection gap (points)", xlabel="iteration")
+        legend_below(drawing, axes[group.taus[0]])
+
+    return figure_of(
+        group,
+        "gap-over-training",
+        f"Selection gap over training, L={group.main_depth}",
+        where="The paper's figure 2a.",
+        caption="Mean over seeds. The paper has τ=1 on MNIST-Binary, L=6: Hard-ST at 0, Soft-Gumbel peaking near 17.",
+        drawn=draw(paint, 7.2, 2.6 * math.ceil(len(group.taus) / 2) + 0.8),
+        columns=["Iteration", *(f"{method_name(method)} {tau_name(tau)}" for tau, method in curves)],
+        rows=[
+            [iteration, *(f"{gaps[place]:.2f}" for gaps in curves.values())]
+            for place, iteration in enumerate(iterations)
+        ],
+    )
+
+
+def accuracy_against_tau(group: Group) -> Figure:
+    finals = {
+        method: {tau: cell.finals("deploy") for tau, cell in group.over_taus(method, group.main_depth).items()}
+        for method in group.methods
+    }
+
+    def paint(drawing: Any) -> None:
+        axis = drawing.subplots()
+        for method, by_tau in finals.items():
+            means, spreads = zip(*map(_mean_and_spread, by_tau.values()), strict=True)
+            axis.errorbar(list(by_tau), means, yerr=spreads, capsize=3, **line_style(method))
+        _tau_axis(axis, group)
+        axis.set(ylabel="deployed accuracy (%)")
+        legend_below(drawing, axis)
+
+    return figure_of(
+        group,
+        "accuracy-tau",
+        f"Accuracy against τ, L={group.main_depth}",
+        where="The paper's figure 2b.",
+        caption="Final deployed accuracy, mean and standard deviation over seeds. CAGE does not use τ: its points are "
+        "repeats. In the paper Gumbel-ST falls from 98 to 51 at τ=0.05, the others stay above 97 (Soft-Gumbel: 86).",
+        drawn=draw(paint, 7.2, 4.2),
+        columns=["Method", "τ", "Accuracy (%)", "Standard deviation", "Seeds"],
+        rows=[
+            [method_name(method), f"{tau:g}", *(f"{number:.2f}" for number in _mean_and_spread(values)), len(values)]
+            for method, by_tau in finals.items()
+            for tau, values in by_tau.items()
+        ],
+    )
+
+
+def iterations_to_convergence(group: Group) -> Figure:
+    """A panel for each definition."""
+    found = {
+        (definition, method): {
+            tau: convergence.converged(cell, definition)
+            for tau, cell in group.over_taus(method, group.main_depth).items()
+        }
+        for definition in convergence.DEFINITIONS
+        for method in group.methods
+    }
+
+    def paint(drawing: Any) -> None:
+        axes = dict(zip(convergence.DEFINITIONS, panels(drawing, 2), strict=True))
+        for (definition, method), by_tau in found.items():
+            values = [math.nan if value is None else value for value in by_tau.values()]
+            axes[definition].plot(list(by_tau), values, **line_style(method))
+        for definition, axis in axes.items():
+            _tau_axis(axis, group)
+            axis.set(title=f"by {definition}", ylabel="iterations", ylim=(0, None))
+        legend_below(drawing, axes["gap"])
+
+    definitions = "; ".join(f"by {name}: {rule}" for name, rule in convergence.DEFINITIONS.items())
+    stated = ", ".join(f"{method_name(method)} needs {count}" for method, count in printed.CONVERGENCE.items())
+    return figure_of(
+        group,
+        "convergence",
+        f"Iterations to convergence, L={group.main_depth}",
+        where="The paper's figure 2c.",
+        caption=f"{definitions}. No point: not converged at the end. In the paper {stated}.",
+        drawn=draw(paint, 7.2, 3.6),
+        columns=["Definition", "Method", "τ", "Iterations"],
+        rows=[
+            [definition, method_name(method), f"{tau:g}", "never" if value is None else f"{value:.0f}"]
+            for (definition, method), by_tau in found.items()
+            for tau, value in by_tau.items()
+        ],
+    )
+
+
+def commitment_by_layer(group: Group) -> Figure:
+    lines = {}
+    for method in group.methods:
+        if cell := group.get(method, group.main_depth, group.main_tau):
+            layers = zip(*(run.history.final.commitment for run in cell.runs), strict=True)
+            lines[method] = [100 * statistics.fmean(layer) for layer in layers]
+    numbers = range(1, group.main_depth + 1)
+
+    def paint(drawing: Any) -> None:
+        axis = drawing.subplots()
+        for method, values in lines.items():
+            axis.plot(numbers, values, **line_style(method))
+        axis.set(xlabel="layer", ylabel="commitment (%)", ylim=(0, 100), xticks=numbers)
+        legend_below(drawing, axis)
+
+    stated = ", ".join(f"{method_name(method)} {text}" for method, text in printed.COMMITMENT.items())
+    return figure_of(
+        group,
+        "commitment",
+        f"Gate commitment by layer, L={group.main_depth}, {tau_name(group.main_tau)}",
+        where="The paper's figure 2d.",
+        caption="Mean over neurons and seeds of max softmax(logits) at the end. "
+        f"The paper, over its 6 layers at τ=1: {stated}.",
+        drawn=draw(paint, 7.2, 4.0),
+        columns=["Method", "Layer", "Commitment (%)"],
+        rows=[
+            [method_name(method), layer, f"{value:.2f}"]
+            for method, values in lines.items()
+            for layer, value in zip(numbers, values, strict=True)
+        ],
+    )
+
+
+def cage_dynamics(group: Group) -> Figure | None:
+    """CAGE's temperature and confidence over training, over all its runs; None where there are none."""
+    found = {}
+    for method in (method for method in group.methods if method.endswith("+cage")):
+        runs = [run for cell in group.over_taus(method, group.main_depth).values() for run in cell.runs]
+        iterations = runs[0].history.column("iteration")
+        for name in ("tau", "confidence"):
+            found[name, method] = list(zip(*(run.history.column(name) for run in runs), strict=True))
+    if not found:
+        return None
+
+    def paint(drawing: Any) -> None:
+        axes = dict(zip(("tau", "confidence"), panels(drawing, 2), strict=True))
+        for (name, method), values in found.items():
+            style = line_style(method) | {"marker": None}
+            axes[name].plot(iterations, list(map(statistics.fmean, values)), **style)
+            low, high = list(map(min, values)), list(map(max, values))
+            axes[name].fill_between(iterations, low, high, color=style["color"], alpha=0.2)
+        axes["tau"].set(xlabel="iteration", ylabel="backward temperature")
+        axes["confidence"].set(xlabel="iteration", ylabel="confidence")
+        legend_below(drawing, axes["tau"])
+
+    ends = "; ".join(f"{method_name(m)} to τ {tau}, confidence {c}" for m, (tau, c) in printed.CAGE_END.items())
+    return figure_of(
+        group,
+        "cage",
+        f"CAGE over training, L={group.main_depth}",
+        where="The paper's figure 3.",
+        caption="Mean over all runs with CAGE at this depth (every τ stream and seed), with their range. Confidence is "
+        f"that of the network at the evaluation. The paper: from τ {printed.CAGE_START_TAU}, confidence "
+        f"{printed.CAGE_START_CONFIDENCE}; {ends}.",
+        drawn=draw(paint, 7.2, 3.4),
+        columns=["Method", "Quantity", "Iteration", "Mean", "Lowest", "Highest", "Runs"],
+        rows=[
+            [method_name(method), name, iteration]
+            + [f"{f(values):.4f}" for f in (statistics.fmean, min, max)]
+            + [len(values)]
+            for (name, method), lines in found.items()
+            for iteration, values in zip(iterations, lines, strict=True)
+        ],
+    )
+
+
+def _mean_and_spread(values: list[float]) -> tuple[float, float]:
+    return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else 0.0
+
+
+def _tau_axis(axis: Any, group: Group) -> None:
+    axis.set_xscale("log")
+    axis.set_xticks(group.taus, [f"{tau:g}" for tau in group.taus])
+    axis.minorticks_off()
+    axis.set_xlabel("τ")

@@ -1,0 +1,246 @@
+"""Finished runs, sorted into the cells of the paper's tables: dataset and scale, then method, depth and tau.
+
+A group is what may stand in one table: runs of one dataset that differ only in method, depth, tau and seed.
+"""
+
+import math
+import re
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from hardwire.paper import printed
+from hardwire.selection import SIX
+from hardwire.study.config import Config
+from hardwire.study.store import Result
+from hardwire.training.history import History, Record
+
+FAILURE_GAP = -5.0  # points; the paper's threshold of practical significance
+CHANCE_MARGIN = 5.0  # points
+FAILURE_RULE = (
+    f"† training failure: mean final gap below {FAILURE_GAP:g} points, so deployment outperforms training; "
+    f"‡ at chance: mean final deployed accuracy less than {CHANCE_MARGIN:g} points above chance"
+)
+LAST = 0.8  # share of training over which ranges and late peaks are taken
+PEAK_RULE = (
+    "The late peak is each seed's largest gap over the last 80% of training, the peak its largest over all of it; both "
+    'averaged over seeds. The paper says "maximum during training", and its figures are late peaks.'
+)
+
+
+@dataclass(frozen=True, order=True)
+class Scale:
+    """What the paper holds fixed within a dataset. special: what it does not know, such as learned wires."""
+
+    width: int
+    iterations: int
+    learning_rate: float
+    batch_size: int
+    evaluate_every: int
+    special: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        length = f"{self.iterations:,} iterations" if self.iterations else "a fixed time"
+        known = f"width {self.width:,}, {length}, batch {self.batch_size}, learning rate {self.learning_rate:g}"
+        return ", ".join([known, *self.special])
+
+
+@dataclass(frozen=True)
+class NetworkRun:
+    """A finished run of the kind `network`."""
+
+    config: Config
+    history: History
+    measurements: dict[str, float] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @classmethod
+    def of(cls, result: Result) -> "NetworkRun":
+        history = History(Record(**record) for record in result.records)
+        return cls(result.config, history, result.measurements, result.seconds)
+
+    @property
+    def method(self) -> str:
+        return self.config.text("method")
+
+    @property
+    def tau(self) -> float:
+        return self.config.number("tau")
+
+    @property
+    def depth(self) -> int:
+        return self.config.whole("depth")
+
+    @property
+    def seed(self) -> int:
+        return self.config.whole("seed")
+
+    @property
+    def scale(self) -> Scale:
+        numbers = {name: self.config[name] or 0 for name in _SCALE}
+        special = tuple(f"{name} {self.config[name]}" for name in _SPECIAL if self.config[name] not in (None, 0))
+        return Scale(**numbers, special=special)  # type: ignore[arg-type]
+
+
+_SCALE = ("width", "iterations", "learning_rate", "batch_size", "evaluate_every")
+_SPECIAL = ("wiring", "candidates", "start", "noise", "minutes", "validation")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The runs of one method, depth and tau, one for each seed, in the order of seeds."""
+
+    runs: tuple[NetworkRun, ...]
+
+    def finals(self, name: str) -> list[float]:
+        """The last value of each seed, in points."""
+        return [100 * getattr(run.history.final, name) for run in self.runs]
+
+    def final(self, name: str) -> float:
+        return statistics.fmean(self.finals(name))
+
+    def has(self, name: str) -> bool:
+        """Whether every run measured this."""
+        return all(hasattr(run.history.final, name) for run in self.runs)
+
+    def peaks(self, name: str) -> list[float]:
+        """The largest value of each seed in all of training, in points."""
+        return [100 * run.history.peak(name) for run in self.runs]
+
+    def late_peaks(self, name: str) -> list[float]:
+        """The largest value of each seed over the last 80% of training, in points."""
+        return [high for _, high in self.ranges(name)]
+
+    def ranges(self, name: str) -> list[tuple[float, float]]:
+        """(min, max) of each seed over the last 80% of training, in points."""
+        found = [run.history.range(name, LAST) for run in self.runs]
+        return [(100 * low, 100 * high) for low, high in found]
+
+    def largest(self, name: str) -> list[float]:
+        """The largest size of each seed over the last 80% of training, in points."""
+        return [max(abs(low), abs(high)) for low, high in self.ranges(name)]
+
+    def iterations(self) -> list[int]:
+        """Of the evaluations that every run has: runs of a fixed time differ in their number."""
+        return [record.iteration for record in min((run.history for run in self.runs), key=len)]
+
+    def curve(self, name: str) -> list[float]:
+        """The mean over seeds at each of `iterations`, as stored."""
+        columns = (run.history.column(name) for run in self.runs)
+        return [statistics.fmean(values) for values in zip(*columns, strict=False)]
+
+    @property
+    def chance(self) -> float:
+        return 100 / self.runs[0].measurements.get("groupsum.classes", 10)
+
+    @property
+    def mark(self) -> str:
+        """†, ‡ or nothing, by FAILURE_RULE."""
+        if self.final("total") < FAILURE_GAP:
+            return "†"
+        return "‡" if self.final("deploy") < self.chance + CHANCE_MARGIN else ""
+
+
+@dataclass(frozen=True)
+class Group:
+    """The runs of one dataset at one scale."""
+
+    dataset: str
+    scale: Scale
+    cells: dict[tuple[str, int, float], Cell]  # (method, depth, tau)
+
+    @property
+    def name(self) -> str:
+        """For file names."""
+        scale = self.scale
+        dataset = re.sub(r"[^\w.-]+", "-", Path(self.dataset).stem)
+        name = f"{dataset}-{scale.width}x{scale.iterations}-lr{scale.learning_rate:g}-b{scale.batch_size}"
+        special = "".join(f"-{re.sub(r'[^a-z0-9]+', '-', text.lower())}" for text in scale.special)
+        return f"{name}-e{scale.evaluate_every}{special}-L{'-'.join(map(str, self.depths))}"
+
+    def at(self, depth: int) -> "Group":
+        """Its runs of one depth."""
+        return Group(self.dataset, self.scale, {key: cell for key, cell in self.cells.items() if key[1] == depth})
+
+    @cached_property
+    def methods(self) -> list[str]:
+        return [method for method in SIX if any(key[0] == method for key in self.cells)]
+
+    @cached_property
+    def depths(self) -> list[int]:
+        return sorted({depth for _, depth, _ in self.cells})
+
+    @cached_property
+    def taus(self) -> list[float]:
+        return sorted({tau for _, _, tau in self.cells})
+
+    @property
+    def main_depth(self) -> int:
+        """The depth of the main tables: the paper's 6, or the deepest there is."""
+        return printed.MAIN_DEPTH if printed.MAIN_DEPTH in self.depths else self.depths[-1]
+
+    @property
+    def main_tau(self) -> float:
+        """The tau of the paper's figures, 1.0, or the nearest on a log scale; one at which no method fails, if any."""
+        failing = {tau for (_, depth, tau), cell in self.cells.items() if cell.mark and depth == self.main_depth}
+        return min(self.taus, key=lambda tau: (tau in failing, abs(math.log(tau))))
+
+    def get(self, method: str, depth: int, tau: float) -> Cell | None:
+        return self.cells.get((method, depth, tau))
+
+    def side(self, method: str, tau: float) -> Cell | None:
+        """The cell of the main depth at tau; with CAGE, which does not use tau, any that there is."""
+        cells = self.over_taus(method, self.main_depth)
+        return cells.get(tau) or (next(iter(cells.values()), None) if SIX[method][1] else None)
+
+    def over_taus(self, method: str, depth: int) -> dict[float, Cell]:
+        return {tau: cell for tau in self.taus if (cell := self.get(method, depth, tau))}
+
+    @property
+    def size(self) -> str:
+        """The scale of these runs in words, with the number of seeds."""
+        seeds = sorted({len(cell.runs) for cell in self.cells.values()})
+        count = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
+        return f"{self.scale}, {count} {'seed' if count == '1' else 'seeds'}"
+
+    @property
+    def paper_scale(self) -> str:
+        theirs = printed.SCALES.get(self.dataset)
+        return (
+            str(theirs) if theirs else f"{printed.SCALES['mnist-binary']} (MNIST-Binary; {self.dataset} is not in it)"
+        )
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the paper's figures are for runs like these."""
+        theirs = printed.SCALES.get(self.dataset)
+        names = ("width", "iterations", "learning_rate", "batch_size")
+        same = theirs is not None and all(getattr(self.scale, name) == getattr(theirs, name) for name in names)
+        return same and not self.scale.special
+
+    def comparable_at(self, depth: int) -> bool:
+        """The same for tables that the paper has at six layers only."""
+        return self.comparable and depth == printed.MAIN_DEPTH
+
+    def comparable_over_taus(self, method: str) -> bool:
+        """The same for figures over the paper's temperatures; CAGE has none, so two of its streams will do."""
+        found = set(self.over_taus(method, self.main_depth))
+        enough = len(found) >= 2 if SIX[method][1] else found >= set(printed.TAUS)
+        return enough and self.comparable_at(self.main_depth)
+
+
+def group_runs(runs: Iterable[NetworkRun]) -> list[Group]:
+    """Finished runs by dataset and scale, the paper's datasets first."""
+    gathered: dict[tuple[str, Scale], Any] = defaultdict(lambda: defaultdict(list))
+    for run in runs:
+        gathered[run.config.text("dataset"), run.scale][run.method, run.depth, run.tau].append(run)
+    groups = [
+        Group(dataset, scale, {key: Cell(tuple(sorted(runs, key=lambda run: run.seed))) for key, runs in cells.items()})
+        for (dataset, scale), cells in gathered.items()
+    ]
+    places = {dataset: place for place, dataset in enumerate(printed.DATASETS)}
+    return sorted(groups, key=lambda group: (places.get(group.dataset, 99), group.dataset, group.scale))

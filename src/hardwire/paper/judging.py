@@ -1,0 +1,82 @@
+"""The rules by which a figure of ours agrees with the paper's: every number that the paper prints gets its own verdict,
+and a cell's verdict is the worst of them.
+
+Surprising: the rule for arithmetic looks at how the paper prints a number. 16.7 claims a tenth of a percent, ~2 less.
+"""
+
+import re
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from hardwire.study.reporting.table import BAD, GOOD, OPEN, Entry
+from hardwire.study.reporting.table import table as plain_table
+
+AGREE, NOT_COMPARABLE, DIFFER = "agree", "not comparable", "differ"  # from best to worst
+_WORST_LAST = ("", AGREE, NOT_COMPARABLE, DIFFER)
+_TONES = {"": OPEN, AGREE: GOOD, NOT_COMPARABLE: OPEN, DIFFER: BAD}
+SLACK = 1.0  # points
+PRINTED_RULE = (
+    "agree: our figure is within half a unit of the last digit that the paper prints (one unit where the paper "
+    "writes ~); differ: it is not. Where a cell has several numbers, each is judged, and the worst verdict stands"
+)
+SCALE_RULE = (
+    "verdicts on runs are given only where width, iterations, batch size, learning rate and depth are the paper's; "
+    f"there, agree means that every number of the cell is within {SLACK:g} point or two standard errors of our seeds, "
+    "whichever is larger, and differ that one is not; elsewhere: not comparable"
+)
+
+table = partial(plain_table, beside="paper")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A figure of ours: the mean over seeds, and its standard error."""
+
+    value: float
+    error: float = 0.0
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> "Measured":
+        error = statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
+        return cls(statistics.fmean(values), error)
+
+
+def judged(text: str, theirs: str, verdict: str) -> Entry:
+    """A cell with the paper's beside it."""
+    return Entry(text, theirs, verdict, _TONES[verdict])
+
+
+def worst(verdicts: Sequence[str]) -> str:
+    return max(verdicts, key=_WORST_LAST.index, default="")
+
+
+def printed_numbers(text: str) -> list[tuple[float, float]]:
+    """The numbers of a cell as the paper prints it: the value of each, and how far an agreeing figure may be off."""
+    found = []
+    for about, digits in re.findall(r"(~?)([+-]?\d*\.?\d+)", text.replace(",", "").replace("−", "-")):
+        unit = 10.0 ** -len(digits.partition(".")[2])
+        found.append((float(digits), unit if about else unit / 2))
+    return found
+
+
+def judge_printed(ours: Sequence[float], theirs: str) -> str:
+    """agree or differ, by PRINTED_RULE; the numbers of ours stand in the order of the paper's."""
+    pairs = zip(ours, printed_numbers(theirs), strict=True)
+    return worst([AGREE if abs(value - stated) <= slack * (1 + 1e-9) else DIFFER for value, (stated, slack) in pairs])
+
+
+def judge_runs(ours: Sequence[Measured], theirs: str, comparable: bool) -> str:
+    """agree, differ or not comparable, by SCALE_RULE, in points; nothing where the paper has nothing."""
+    stated = printed_numbers(theirs)
+    if not stated:
+        return ""
+    if not comparable:
+        return NOT_COMPARABLE
+    return worst(
+        [
+            AGREE if abs(our.value - value) <= max(SLACK, 2 * our.error, slack) else DIFFER
+            for our, (value, slack) in zip(ours, stated, strict=True)
+        ]
+    )

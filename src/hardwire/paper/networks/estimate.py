@@ -1,0 +1,135 @@
+"""What a run of the kind `network` costs here: a few real steps, one evaluation and one closing measurement, timed.
+
+Steps are timed on random data of the right shape, so nothing is downloaded. Surprising: each shape is timed at one
+depth and the rest is scaled by depth, because at the paper's width a single step takes long.
+"""
+
+import functools
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch.nn import functional as F
+
+import hardwire as hw
+from hardwire.bits import Bits
+from hardwire.data import Dataset, Split
+from hardwire.data.catalog import ENTRIES, Images
+from hardwire.paper.networks.train import build
+from hardwire.paper.theory.trained import measure_initial, measure_trained
+from hardwire.study.config import Config
+from hardwire.study.kinds import Cost
+from hardwire.training.measures import NODE_ROWS
+
+_BUDGET = 0.3  # seconds of timed steps for each shape
+_BASE = 400e6  # bytes of a Python with torch, before any data
+_EVALUATED = 1000  # rows in a batch of `measure_gap`
+_READING = 4e-10  # seconds to read and encode a bit of a dataset
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """What of a dataset decides the cost."""
+
+    inputs: int
+    classes: int
+    binary: bool
+    train: int
+    test: int
+
+    @property
+    def size(self) -> float:
+        """Bytes of both splits in memory."""
+        return (self.train + self.test) * self.inputs * (1 / 8 if self.binary else 4)
+
+
+@dataclass(frozen=True)
+class _Times:
+    """Seconds of one step, one evaluation, and all that is measured once."""
+
+    step: float
+    evaluation: float
+    once: float
+
+
+def estimate(config: Config, threads: int) -> Cost:
+    """Seconds and bytes of a run."""
+    shape, depth = _shape(config.text("dataset")), config.whole("depth")
+    same = {name: value for name, value in config.values if name not in ("seed", "tau", "depth", "iterations")}
+    timed_depth, times = _timed(Config.of(config.kind, same), threads, depth)
+    step, evaluation, once = (t * depth / timed_depth for t in (times.step, times.evaluation, times.once))
+    minutes = config["minutes"]
+    iterations = config.whole("iterations") if config["iterations"] else 1 << 62
+    seconds = iterations * step + -(-iterations // config.whole("evaluate_every")) * evaluation
+    if isinstance(minutes, float):
+        seconds = min(seconds, 60 * minutes)
+    reading = shape.size * 8 * _READING / 10  # neighbours in a grid share their data
+    label = f"{config['dataset']} {config['method']} width {config.whole('width'):,}"
+    return Cost(seconds + once + reading, _memory(config, shape), step, label)
+
+
+_DEPTHS: dict[tuple[Config, int], int] = {}
+
+
+def _timed(config: Config, threads: int, depth: int) -> tuple[int, _Times]:
+    """The depth at which runs of this shape are timed, the first that was asked for, and their times there."""
+    timed = _DEPTHS.setdefault((config, threads), depth)
+    return timed, _time(config, threads, timed)
+
+
+@functools.cache
+def _time(config: Config, threads: int, depth: int) -> _Times:
+    shape = _shape(config.text("dataset"))
+    whole = Config.of(config.kind, {**dict(config.values), "depth": depth, "seed": 0, "tau": 1.0})
+    net = build(whole, shape.inputs, shape.classes)
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.01, fused=True)
+    x, y = _rows(shape, config.whole("batch_size"))
+
+    def step() -> None:
+        loss = F.cross_entropy(net(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    step()  # the first one allocates
+    few = Split(*_rows(shape, min(_EVALUATED, shape.test)))
+    few_data = Dataset("random", few, few, shape.classes)
+    measured = best_time(lambda: hw.measure_gap(net, few), 0.0)
+    nodes = best_time(lambda: hw.node_gaps(net, few.x[:NODE_ROWS]), 0.0)
+    once = best_time(lambda: (measure_initial(net, few_data), measure_trained(net, few_data)), 0.0)
+    return _Times(best_time(step, _BUDGET), measured * shape.test / len(few) + nodes, once)
+
+
+def best_time(work: Callable[[], object], budget: float) -> float:
+    """Seconds of the quickest of at least two goes, and of as many as the budget allows."""
+    quickest, spent, goes = float("inf"), 0.0, 0
+    while goes < 2 or spent < budget:
+        begin = time.perf_counter()
+        work()
+        taken = time.perf_counter() - begin
+        quickest, spent, goes = min(quickest, taken), spent + taken, goes + 1
+    return quickest
+
+
+@functools.cache
+def _shape(dataset: str) -> _Shape:
+    entry = ENTRIES.get(dataset)
+    if isinstance(entry, Images):
+        return _Shape(entry.inputs, entry.classes, entry.binary, entry.rows["train"], entry.rows["test"])
+    data = hw.data.load(dataset)
+    return _Shape(data.inputs, data.classes, isinstance(data.train.x, Bits), len(data.train), len(data.test))
+
+
+def _rows(shape: _Shape, count: int) -> tuple[Bits | torch.Tensor, torch.Tensor]:
+    """Random inputs and labels."""
+    generator = torch.Generator().manual_seed(0)
+    x = torch.rand(count, shape.inputs, generator=generator)
+    y = torch.randint(shape.classes, (count,), generator=generator)
+    return (Bits.pack(x > 0.5) if shape.binary else x), y
+
+
+def _memory(config: Config, shape: _Shape) -> float:
+    """Bytes of one run: data, logits with gradients and Adam's two averages, and a batch of activations."""
+    nodes = config.whole("width") * config.whole("depth")
+    return _BASE + shape.size + nodes * 16 * 4 * 4 + 2 * config.whole("batch_size") * nodes * 4

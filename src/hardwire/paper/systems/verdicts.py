@@ -1,0 +1,101 @@
+"""What came out for every row of the systems' table: its gap, and whether the row holds by a printed rule.
+
+A gap is method against deployed, in points of accuracy, or in percent of the method's loss where there are no classes.
+Surprising: a negative gap is possible and counts by its size, since noise can make training look worse than deployment.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import mean
+
+from hardwire.errors import HardwireError
+from hardwire.paper.systems.catalog import ROWS, RUNS, SYSTEMS, Row
+from hardwire.study.store import Result
+
+NOTABLE = 1.0  # points of accuracy, or percent of the loss
+
+RULE = (
+    f"A row holds if: expected none - every seed's gap is exactly 0; expected gap - the mean is at least {NOTABLE:g} "
+    "and every seed's is above 0; expected small - the mean's size is less than half of the mean of the soft row "
+    "it stands against. Gaps are points of accuracy, or percent of the method's loss (codebooks)."
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A row with its measurements, one of each a seed.
+
+    gaps: at the end of training; peaks: the largest in it, none where the row is deployed soft.
+    """
+
+    row: Row
+    method: list[float]
+    deployed: list[float]
+    gaps: list[float]
+    peaks: list[float]
+    confidence: list[float]
+    dead: list[int]
+    choices: int
+    holds: bool
+
+    @property
+    def system(self) -> str:
+        return RUNS[self.row.run].system
+
+    @property
+    def metric(self) -> str:
+        return SYSTEMS[self.system].metric
+
+
+def judge(results: Iterable[Result]) -> list[Verdict]:
+    """A verdict for every row whose run has results; a small row without the row it stands against is an error."""
+    by_run: dict[str, list[Result]] = {}
+    for result in sorted(results, key=lambda result: result.config.whole("seed")):
+        by_run.setdefault(result.config.text("run"), []).append(result)
+    gaps = {row: [_gap(result, row) for result in by_run[row.run]] for row in ROWS if row.run in by_run}
+    return [_verdict(row, by_run[row.run], gaps) for row in gaps]
+
+
+def _gap(result: Result, row: Row) -> float:
+    return _difference(row, result.measurements["gap.method"], _deployed(result, row))
+
+
+def _peak(result: Result, row: Row) -> float:
+    """The largest gap by size, deployed hard, at any point of training."""
+    return max((_difference(row, point["method"], point["deploy"]) for point in result.records), key=abs)
+
+
+def _difference(row: Row, method: float, deployed: float) -> float:
+    accuracy = SYSTEMS[RUNS[row.run].system].metric == "accuracy"
+    return 100 * (method - deployed) if accuracy else 100 * (deployed - method) / method
+
+
+def _deployed(result: Result, row: Row) -> float:
+    return result.measurements["deployed" if row.deployed == "hard" else "deployed_soft"]
+
+
+def _verdict(row: Row, results: list[Result], gaps: dict[Row, list[float]]) -> Verdict:
+    measured = [result.measurements for result in results]
+    return Verdict(
+        row,
+        [found["gap.method"] for found in measured],
+        [_deployed(result, row) for result in results],
+        gaps[row],
+        [_peak(result, row) for result in results] if row.deployed == "hard" else [],
+        [found["confidence"] for found in measured],
+        [int(found["dead"]) for found in measured],
+        int(measured[0]["choices"]),
+        _holds(row, gaps),
+    )
+
+
+def _holds(row: Row, gaps: dict[Row, list[float]]) -> bool:
+    found = gaps[row]
+    if row.expected == "none":
+        return all(gap == 0 for gap in found)
+    if row.expected == "gap":
+        return mean(found) >= NOTABLE and min(found) > 0
+    soft = [values for other, values in gaps.items() if other.run == row.against]
+    if not soft:
+        raise HardwireError(f"{row.run} is judged against {row.against}, which has no results; run it as well")
+    return abs(mean(found)) < mean(soft[0]) / 2

@@ -1,1 +1,0 @@
-"""From finished runs to the tables of the paper: groups, tables, statistics, convergence."""

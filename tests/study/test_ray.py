@@ -1,0 +1,69 @@
+"""A study on a real Ray cluster of two nodes, one of which is killed in the middle."""
+
+from pathlib import Path
+
+import pytest
+import small_studies
+from waiting_kind import Waiting
+
+from hardwire import study
+from hardwire.paper.groups import NetworkRun
+from hardwire.study.description import parse
+
+ray = pytest.importorskip("ray", reason="ray is not installed")
+pytestmark = pytest.mark.ray
+
+
+class _Killer(study.Watcher):
+    """Takes a node away as soon as both nodes are at work, and lets the runs go on when a worker is dead."""
+
+    def __init__(self, cluster, node, folder):
+        self.cluster, self.node, self.folder, self.killed = cluster, node, folder, False
+
+    def changed(self, standing: study.Standing) -> None:
+        started = [int(path.name.split("-")[-1]) for path in self.folder.glob("started-*")]
+        if not self.killed and len(started) == 2:
+            self.cluster.remove_node(self.node, allow_graceful=False)
+            self.killed = True
+        if self.killed and not all(_is_alive(process) for process in started):
+            (self.folder / "go").touch()
+
+
+@pytest.fixture
+def cluster(monkeypatch):
+    from ray.cluster_utils import Cluster
+
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1] / "support"))  # of the nodes, for the waiting kind
+    started = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    yield started
+    ray.shutdown()
+    started.shutdown()
+
+
+def test_a_node_that_dies_costs_its_run_a_retry_and_not_the_study_and_results_are_those_of_one_machine(
+    cluster, tmp_path
+):
+    study.register(Waiting())
+    node = cluster.add_node(num_cpus=1)
+    cluster.wait_for_nodes()
+    killer = _Killer(cluster, node, tmp_path)
+    waiting = parse(f'name = "waiting"\nkind = "waiting"\nseeds = [0, 1, 2]\nfolder = "{tmp_path}"\n')
+    options = {"runner": "ray", "address": cluster.address}
+    standing = study.run(waiting, tmp_path / "waiting.sqlite", watcher=killer, **options)
+    assert killer.killed and standing.retried >= 1
+    assert standing.done == 3 and standing.failed == 0
+
+    networks = small_studies.small(small_studies.digits_npz(tmp_path / "digits.npz"), methods=["gumbel-st+cage"])
+    assert study.run(networks, tmp_path / "ray.sqlite", **options).done == len(networks)
+    small_studies.conduct_here(networks, tmp_path / "local.sqlite")
+    with study.Store(tmp_path / "local.sqlite") as one, study.Store(tmp_path / "ray.sqlite") as other:
+        assert _results(one) == _results(other)
+
+
+def _is_alive(process: int) -> bool:
+    status = Path(f"/proc/{process}/status")
+    return status.exists() and "State:\tZ" not in status.read_text()
+
+
+def _results(store: study.Store) -> list:
+    return [(run.config, NetworkRun.of(run).history) for run in store.finished()]
