@@ -7,6 +7,7 @@ import numpy.typing as npt
 import torch
 from sklearn.base import RegressorMixin
 
+from hardwire.circuit import Circuit
 from hardwire.estimators.base import LogicEstimator, Numbers
 from hardwire.measure import Gap, measure_gap
 
@@ -26,9 +27,7 @@ class LogicRegressor(RegressorMixin, LogicEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """The number of each row of X."""
-        sums = self._sums(X)[:, 0].astype(np.float64)
-        head, width = self.network_.group_sum, self.network_.widths[-1]
-        return (sums + head.offset_for(width)) * head.step_for(width)
+        return self._said(X, Circuit.predict)
 
     def _learn_target(self, y: Numbers, weight: Numbers, classes: Any) -> None:
         seen, weight = y[weight > 0].astype(np.float64), weight[weight > 0]
