@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 NATIVE := CMakeLists.txt src/hardwire/gates/table.py $(wildcard src/native/*)
 
-.PHONY: demo test test-extras lint format sanitize clean install
+.PHONY: demo test lint format site wheel sanitize portable clean install
 
 install: $(INSTALLED)
 
@@ -19,11 +19,6 @@ demo: $(INSTALLED)
 test: lint
 	$(BIN)/python -m pytest -q
 
-# What needs the optional packages: a Ray cluster of two nodes, Parquet, TensorBoard.
-test-extras: $(INSTALLED)
-	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install --quiet -e '.[test,ray,parquet,tensorboard]'
-	$(BIN)/python -m pytest -q tests/study tests/training
-
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -36,5 +31,16 @@ format: $(INSTALLED)
 sanitize:
 	tests/native/sanitize.sh
 
+# The same test compiled for aarch64, macOS and Windows by clang (the ziglang wheel), and run where there is an emulator.
+portable:
+	tests/native/portable.sh
+
+# A wheel for this machine in dist/, tried in a clean environment without a compiler and without torch.
+wheel: $(INSTALLED)
+	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	$(PYTHON) -m venv --clear build/smoke
+	build/smoke/bin/python -m pip install --quiet --constraint constraints.txt $$(ls -t dist/*.whl | head -1)
+	build/smoke/bin/python tests/house/smoke.py
+
 clean:
-	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist site .pytest_cache .ruff_cache .hypothesis

@@ -3,7 +3,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <new>
 
 #ifdef __linux__
@@ -17,7 +16,7 @@ class Buffer {
   Buffer() = default;
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
-  ~Buffer() { std::free(data_); }
+  ~Buffer() { release(); }
 
   // At least `count` elements of T; what was in it before may be gone.
   template <class T>
@@ -31,21 +30,24 @@ class Buffer {
   static constexpr std::size_t kPage = std::size_t(2) << 20;
 
   void grow(std::size_t bytes) {
-    const std::size_t alignment = bytes >= kPage ? kPage : 64;
-    std::free(data_);
-    size_ = (bytes + alignment - 1) / alignment * alignment;
-    data_ = std::aligned_alloc(alignment, size_);
-    if (!data_) {
-      size_ = 0;
-      throw std::bad_alloc();
-    }
+    release();
+    alignment_ = bytes >= kPage ? kPage : 64;
+    const std::size_t size = (bytes + alignment_ - 1) / alignment_ * alignment_;
+    data_ = ::operator new(size, std::align_val_t(alignment_));  // std::aligned_alloc is not on every system
+    size_ = size;
 #ifdef __linux__
-    if (alignment == kPage) madvise(data_, size_, MADV_HUGEPAGE);
+    if (alignment_ == kPage) madvise(data_, size_, MADV_HUGEPAGE);
 #endif
   }
 
+  void release() {
+    ::operator delete(data_, std::align_val_t(alignment_));
+    data_ = nullptr;
+    size_ = 0;
+  }
+
   void* data_ = nullptr;
-  std::size_t size_ = 0;
+  std::size_t size_ = 0, alignment_ = 64;
 };
 
 }  // namespace hardwire

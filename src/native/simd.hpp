@@ -18,9 +18,10 @@ struct Pair {
   T low, high;
 };
 
+// Ints are what a comparison of floats gives: int on most systems, long (32 bits as well) on Windows.
 #define HARDWIRE_VECTORS(bytes)                                                        \
   typedef float PartFloats __attribute__((vector_size(bytes), aligned(bytes)));        \
-  typedef std::int32_t PartInts __attribute__((vector_size(bytes), aligned(bytes)));   \
+  typedef decltype(PartFloats{} > PartFloats{}) PartInts;                              \
   typedef std::uint32_t PartWords __attribute__((vector_size(bytes), aligned(bytes))); \
   typedef std::uint64_t PartLongs __attribute__((vector_size(bytes), aligned(bytes)));
 #if defined(__AVX512F__)

@@ -1,7 +1,9 @@
 #include "threads.hpp"
 
+#ifndef _WIN32
 #include <dlfcn.h>
 #include <unistd.h>
+#endif
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +15,14 @@
 namespace hardwire {
 
 namespace {
+
+#ifdef _WIN32
+using Process = int;
+Process this_process() { return 0; }  // nothing forks here
+#else
+using Process = pid_t;
+Process this_process() { return getpid(); }
+#endif
 
 struct Job {
   const std::function<void(std::int64_t, int)>* body;
@@ -85,11 +95,11 @@ class Pool {
 Pool& pool() {
   static std::mutex mutex;
   static Pool* current = nullptr;
-  static pid_t owner = 0;
+  static Process owner = 0;
   std::lock_guard<std::mutex> lock(mutex);
-  if (!current || owner != getpid()) {
+  if (!current || owner != this_process()) {
     current = new Pool;
-    owner = getpid();
+    owner = this_process();
   }
   return *current;
 }
@@ -100,11 +110,15 @@ Pool& pool() {
 using OpenMpParallel = void (*)(void (*)(void*), void*, unsigned threads, unsigned flags);
 
 // Noted when the module is loaded, not on first use: that may already be in a child.
-const pid_t first = getpid();
+const Process first = this_process();
 
 OpenMpParallel torch_threads() {
+#ifdef _WIN32
+  return nullptr;  // torch brings another OpenMP there
+#else
   static const auto parallel = reinterpret_cast<OpenMpParallel>(dlsym(RTLD_DEFAULT, "GOMP_parallel"));
-  return getpid() == first ? parallel : nullptr;
+  return this_process() == first ? parallel : nullptr;
+#endif
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ def export(
     label: Annotated[int | None, typer.Option("--class", help="SVG and dot: only the cone of this class.")] = None,
     output: Annotated[int | None, typer.Option(help="SVG and dot: only this output of the class.")] = None,
 ) -> None:
-    """Write the circuit as C, WebAssembly, Verilog, AIGER, BLIF or a drawing, all with encoder, class sums and argmax."""
+    """Write the circuit as C, WebAssembly, Verilog, AIGER, BLIF or a drawing, with encoder, class sums and argmax."""
     from hardwire.circuit.verify import images_of
 
     circuit = open_circuit(file)
