@@ -101,8 +101,10 @@ def address(site):
 
 @pytest.mark.browser
 @needs_chromium
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("path", ["index.html", "systems.html", "api/networks.html"])
+@pytest.mark.parametrize(
+    ("path", "width"),
+    [("index.html", 1280), ("index.html", 390), ("systems.html", 390), ("api/networks.html", 390)],
+)
 def test_a_page_shows_without_complaint_and_without_being_wider_than_the_screen(address, path, width):
     with opened(f"{address}/{path}", width, dark=width < 600) as shown:
         wide = shown.page.evaluate("document.documentElement.scrollWidth")
