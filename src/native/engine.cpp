@@ -48,11 +48,15 @@ void Engine::backward(const Choice& choice, const Samples& samples, const Head& 
   const std::int64_t tiles = tile_count(samples.batch, choice.packed ? kWordSamples : kTileSamples);
   const std::int64_t most = std::clamp(kMaxSums / stack_.sums, kMinParts, kMaxParts), parts = std::min(tiles, most);
   float* sums = sums_.get<float>(parts * stack_.sums);
+  // to clear what is then written is a tenth of a pass with learned wires
+  const std::int64_t cleared = choice.packed ? stack_.cleared : stack_.sums;
   parallel_for(threads, parts, [&](std::int64_t part, int worker) {
     float* own = sums + part * stack_.sums;
-    std::memset(own, 0, stack_.sums * sizeof(float));
-    for (std::int64_t tile = part_begin(part, parts, tiles); tile < part_begin(part + 1, parts, tiles); ++tile)
-      (choice.packed ? packed_backward : floats_backward)(pass, top, tile, scratch_[worker], own, in_gradient);
+    std::memset(own, 0, cleared * sizeof(float));
+    const std::int64_t first = part_begin(part, parts, tiles), end = part_begin(part + 1, parts, tiles);
+    for (std::int64_t tile = first; tile < end; ++tile)
+      (choice.packed ? packed_backward : floats_backward)(pass, top, tile, scratch_[worker],
+                                                          {own, choice.packed && tile == first}, in_gradient);
   });
   logit_gradients(stack_, logits, rules, sums, parts, threads, gradients);
 }

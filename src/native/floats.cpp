@@ -73,8 +73,9 @@ void floats_forward(const Pass& pass, const Head& head, std::int64_t tile, Scrat
       out[(begin + s) * columns + c] = sums[c * kTileSamples + s] / head.temperature;
 }
 
-void floats_backward(const Pass& pass, const Top& top, std::int64_t tile, Scratch& scratch, float* sums,
+void floats_backward(const Pass& pass, const Top& top, std::int64_t tile, Scratch& scratch, const Sums& to,
                      float* in_gradient) {
+  float* sums = to.sums;
   const Activations all = forward(pass, tile, true, scratch);
   const GradientRows rows = top.fill(tile * kTileSamples, kTileSamples, scratch);
   const auto& levels = pass.stack.levels;

@@ -145,7 +145,8 @@ struct Kernels {
   // every candidate's value x and the gradient e of the input that chooses; through the picked gates, or where
   // `mixture` is given through those coefficients[neurons][4].
   void (*wire_sums_bits)(const WireView& wires, const std::uint8_t* gates, const float* mixture,
-                         const std::uint64_t* pairs, const std::uint64_t* in, const GradientRows& rows, float* sums);
+                         const std::uint64_t* pairs, const std::uint64_t* in, const GradientRows& rows, bool fresh,
+                         float* sums);
 
   // Trees, 64 samples (words == 1) or 256 (words == 4): in[inputs][words] -> out[kernels][windows][words].
   void (*forward_trees)(int words, const TreesView& trees, const std::uint64_t* in, std::uint64_t* out);

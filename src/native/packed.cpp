@@ -49,7 +49,7 @@ std::size_t lowest_learning(const Pass& pass) {
 // One tile on the way back.
 class Backward {
  public:
-  Backward(const Pass& pass, std::int64_t tile, Scratch& scratch, float* sums, bool to_input)
+  Backward(const Pass& pass, std::int64_t tile, Scratch& scratch, const Sums& sums, bool to_input)
       : pass_(pass),
         stages_(pass.stack.stages),
         begin_(tile * kWordSamples),
@@ -106,7 +106,7 @@ class Backward {
 
   SumsView sums_of(std::size_t s) const {
     const Level& level = level_of(pass_, stages_[s]);
-    return {pairs_[s], level.row_numbers(), sums_ + kTerms * level.sum_start};
+    return {pairs_[s], level.row_numbers(), sums_.sums + kTerms * level.sum_start};
   }
   bool has_sums(std::size_t s) const { return !stages_[s].trees && level_of(pass_, stages_[s]).chooses_gates(); }
 
@@ -129,7 +129,7 @@ class Backward {
     }
     const TreesView trees = trees_of(pass_, s);
     float* space = scratch_.trees.get<float>((std::int64_t(2) << trees.depth) * kWindows * kWordSamples);
-    kernels().backward_trees(trees, in_[s], rows, below, space, sums_);
+    kernels().backward_trees(trees, in_[s], rows, below, space, sums_.sums);
     if (below && s > 0) add_sums(s - 1, {below, nullptr});
     return {below, nullptr};
   }
@@ -140,7 +140,7 @@ class Backward {
     if (level.chooses_wires())
       kernels().wire_sums_bits(level.wire_view(), choice.gates.data(),
                                choice.mixture.empty() ? nullptr : choice.mixture.data(), pairs_[s], in_[s], rows,
-                               sums_ + level.wire_sum_start);
+                               sums_.fresh && level.row_of.empty(), sums_.sums + level.wire_sum_start);
     if (!wanted_below(s)) return {nullptr, nullptr};
     float* below = (s == 0 ? to_input_ : needs_rows(s - 1)) ? in_rows(s) : nullptr;
     const bool sums = s > 0 && has_sums(s - 1);
@@ -154,7 +154,7 @@ class Backward {
   const std::vector<Stage>& stages_;
   std::int64_t begin_;
   Scratch& scratch_;
-  float* sums_;
+  Sums sums_;
   bool to_input_;
   std::size_t lowest_;
   std::vector<const std::uint64_t*> in_;  // by stage: its input words,
@@ -188,7 +188,7 @@ void packed_forward(const Pass& pass, const Head& head, std::int64_t tile, Scrat
       scores[s * columns + j] = static_cast<float>(in[j * kRowWords + s / kWordSamples] >> (s % kWordSamples) & 1);
 }
 
-void packed_backward(const Pass& pass, const Top& top, std::int64_t tile, Scratch& scratch, float* sums,
+void packed_backward(const Pass& pass, const Top& top, std::int64_t tile, Scratch& scratch, const Sums& sums,
                      float* in_gradient) {
   const float* rows = Backward(pass, tile, scratch, sums, in_gradient != nullptr).run(top);
   if (in_gradient) store_in_gradient(pass, rows, tile * kWordSamples, kWordSamples, in_gradient);

@@ -200,6 +200,10 @@ inline Mask mask_of(std::uint64_t bits) { return lane_mask(bits); }
 inline Floats look_up(const Floats& table, const Words& index) {
   return (Floats)_mm512_permutexvar_ps((__m512i)index, (__m512)table);
 }
+// The same for 32 numbers: table[index[n] % 32] of two tables of 16.
+inline Floats look_up(const Floats& low, const Floats& high, const Words& index) {
+  return (Floats)_mm512_permutex2var_ps((__m512)low, (__m512i)index, (__m512)high);
+}
 #elif defined(__AVX2__)
 inline PartFloats look_up(const Floats& table, PartWords index) {
   const __m256 low = _mm256_permutevar8x32_ps((__m256)table.low, (__m256i)index);

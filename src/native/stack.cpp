@@ -79,10 +79,14 @@ Stack::Stack(const std::vector<LevelData>& data, bool fuse) {
     if (level.chooses_gates()) rows += level.rows;
   }
   sums = round_up(std::max<std::int64_t>(rows * kTerms, 1), kLanes);  // sums of wires are read as whole vectors
-  for (Level& level : levels) {
-    level.wire_sum_start = sums;
-    if (level.chooses_wires()) sums += 2 * level.rows * level.width;
-  }
+  cleared = sums;
+  for (const bool shared : {true, false})  // those of wires that share rows first, since they are cleared
+    for (Level& level : levels)
+      if (level.chooses_wires() && shared == !level.row_of.empty()) {
+        level.wire_sum_start = sums;
+        sums += 2 * level.rows * level.width;
+        if (shared) cleared = sums;
+      }
   for (std::int64_t l = 0; l < std::int64_t(levels.size()); l += stages.back().levels) {
     std::unique_ptr<Trees> trees = fuse ? find_trees(levels, l) : nullptr;
     const std::int64_t count = trees ? trees->levels : 1;

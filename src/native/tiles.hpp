@@ -63,6 +63,13 @@ struct Top {
   }
 };
 
+// Where a tile adds its sums, as the stack numbers them. fresh: it is the first one, and sums of wires that are no
+// others' are not cleared yet.
+struct Sums {
+  float* sums;
+  bool fresh;
+};
+
 // A batch on its way through a stack.
 struct Pass {
   const Stack& stack;
@@ -80,10 +87,10 @@ inline void store_in_gradient(const Pass& pass, const float* rows, std::int64_t 
 // The packed path in tiles of 64 samples, 256 where nothing goes back; the float path in tiles of 16.
 constexpr int kForwardSamples = kWordSamples * kRowWords;
 void packed_forward(const Pass& pass, const Head& head, std::int64_t tile, Scratch& scratch, float* out);
-void packed_backward(const Pass& pass, const Top& top, std::int64_t tile, Scratch& scratch, float* sums,
+void packed_backward(const Pass& pass, const Top& top, std::int64_t tile, Scratch& scratch, const Sums& sums,
                      float* in_gradient);
 void floats_forward(const Pass& pass, const Head& head, std::int64_t tile, Scratch& scratch, float* out);
-void floats_backward(const Pass& pass, const Top& top, std::int64_t tile, Scratch& scratch, float* sums,
+void floats_backward(const Pass& pass, const Top& top, std::int64_t tile, Scratch& scratch, const Sums& sums,
                      float* in_gradient);
 
 }  // namespace hardwire
