@@ -48,10 +48,11 @@ inline void make_tables(const float* row, SumTables& tables) {
 }
 
 inline Floats look_up_group(const SumTables& tables, int half, int group, const Words& index) {
-  if constexpr (kGroup == 5)
-    return look_up(tables.first[half][group], tables.second[half][group], index);
-  else
-    return look_up(tables.first[half][group], index);
+#ifdef __AVX512F__
+  return look_up(tables.first[half][group], tables.second[half][group], index);
+#else
+  return look_up(tables.first[half][group], index);
+#endif
 }
 
 // The sums of d over the samples in which both x and the mask are 1, for 16 words x.
