@@ -6,22 +6,32 @@ namespace hardwire {
 
 namespace {
 
+// words[count][word_count(inputs)] -> rows[inputs][kTileSamples], word by word, so that rows are written in order.
+void unpack_rows(const std::uint64_t* words, std::int64_t inputs, std::int64_t count, float* rows) {
+  const std::int64_t columns = word_count(inputs);
+  for (std::int64_t column = 0; column < columns; ++column) {
+    std::uint64_t word[kTileSamples] = {};
+    for (std::int64_t s = 0; s < count; ++s) word[s] = words[s * columns + column];
+    const std::int64_t first = column * kWordSamples, end = std::min<std::int64_t>(first + kWordSamples, inputs);
+    for (std::int64_t i = first; i < end; ++i)
+      for (int s = 0; s < kTileSamples; ++s)
+        rows[i * kTileSamples + s] = static_cast<float>(static_cast<std::int32_t>(word[s] >> (i - first) & 1));
+  }
+}
+
 // The samples of a tile as rows; zero past the end of the batch.
 float* load_input(const Pass& pass, std::int64_t tile, Scratch& scratch) {
   const std::int64_t inputs = pass.stack.inputs, begin = tile * kTileSamples;
   const std::int64_t count = std::min<std::int64_t>(kTileSamples, pass.samples.batch - begin);
   float* in = behind_zeros<float>(scratch.input, inputs * kTileSamples);
   if (count < kTileSamples) std::memset(in, 0, inputs * kTileSamples * sizeof(float));
-  for (std::int64_t s = 0; s < count; ++s) {
-    if (pass.samples.floats) {
+  if (pass.samples.floats)
+    for (std::int64_t s = 0; s < count; ++s) {
       const float* x = pass.samples.floats + (begin + s) * inputs;
       for (std::int64_t i = 0; i < inputs; ++i) in[i * kTileSamples + s] = x[i];
-    } else {
-      const std::uint64_t* x = pass.samples.words + (begin + s) * word_count(inputs);
-      for (std::int64_t i = 0; i < inputs; ++i)
-        in[i * kTileSamples + s] = static_cast<float>((x[i / kWordSamples] >> (i % kWordSamples)) & 1);
     }
-  }
+  else
+    unpack_rows(pass.samples.words + begin * word_count(inputs), inputs, count, in);
   return in;
 }
 
@@ -32,24 +42,47 @@ struct Activations {
   const float* out;                 // of the last level
 };
 
-// keep: for the way back; otherwise two buffers take turns.
+// Floats of the outputs of a level behind their line of zeros, and of the mixtures that its neurons read.
+std::int64_t out_size(const Level& level) { return (level.neurons + 1) * kTileSamples; }
+std::int64_t mixed_size(const LevelChoice& choice, const Level& level) {
+  return choice.weights.empty() ? 0 : 2 * level.neurons * kTileSamples;
+}
+
+// The memory of all levels in one piece, so that it lies on large pages. keep: for the way back; otherwise two halves
+// take turns.
+float* level_memory(const Pass& pass, bool keep, Scratch& scratch, std::int64_t& half) {
+  std::int64_t total = 0;
+  half = 0;
+  for (std::size_t l = 0; l < pass.stack.levels.size(); ++l) {
+    const Level& level = pass.stack.levels[l];
+    const std::int64_t size = out_size(level) + mixed_size(pass.choice.levels[l], level);
+    total += size;
+    half = std::max(half, size);
+  }
+  if (scratch.values.empty()) scratch.values.resize(1);
+  return scratch.values[0].get<float>(keep ? total : 2 * half);
+}
+
 Activations forward(const Pass& pass, std::int64_t tile, bool keep, Scratch& scratch) {
   Activations all;
   const float* in = load_input(pass, tile, scratch);
-  const std::size_t count = pass.stack.levels.size();
-  if (scratch.values.size() < 2 * count + 2) scratch.values.resize(2 * count + 2);
-  for (std::size_t l = 0; l < count; ++l) {
+  std::int64_t half;
+  float* const memory = level_memory(pass, keep, scratch, half);
+  float* next = memory;
+  for (std::size_t l = 0; l < pass.stack.levels.size(); ++l) {
     const Level& level = pass.stack.levels[l];
     const LevelChoice& choice = pass.choice.levels[l];
-    const std::size_t place = keep ? 2 * l : l % 2;
+    if (!keep) next = memory + l % 2 * half;
+    float* out = next + kTileSamples;
+    std::memset(next, 0, kTileSamples * sizeof(float));
+    next += out_size(level);
     all.below.push_back(in);
     if (!choice.weights.empty()) {
-      float* mixed = scratch.values[keep ? place + 1 : 2 + place].get<float>(2 * level.neurons * kTileSamples);
-      kernels().mix_wires(level.wire_view(), choice.weights.data(), in, mixed);
-      in = mixed;
+      kernels().mix_wires(level.wire_view(), choice.weights.data(), in, next);
+      in = next;
+      next += mixed_size(choice, level);
     }
     all.in.push_back(in);
-    float* out = behind_zeros<float>(scratch.values[place], level.neurons * kTileSamples);
     kernels().forward_floats(view_of(level, choice, false), choice.coefficients.data(), in, out);
     in = out;
   }
@@ -62,15 +95,14 @@ Activations forward(const Pass& pass, std::int64_t tile, bool keep, Scratch& scr
 void floats_forward(const Pass& pass, const Head& head, std::int64_t tile, Scratch& scratch, float* out) {
   const std::int64_t outputs = pass.stack.outputs, columns = head.columns(pass.stack), group = outputs / columns;
   const float* last = forward(pass, tile, false, scratch).out;
-  float* sums = scratch.top.get<float>(columns * kTileSamples);
-  std::memset(sums, 0, columns * kTileSamples * sizeof(float));
-  for (std::int64_t j = 0; j < outputs; ++j)
-    for (int s = 0; s < kTileSamples; ++s) sums[j / group * kTileSamples + s] += last[j * kTileSamples + s];
   const std::int64_t begin = tile * kTileSamples;
   const std::int64_t count = std::min<std::int64_t>(kTileSamples, pass.samples.batch - begin);
-  for (std::int64_t s = 0; s < count; ++s)
-    for (std::int64_t c = 0; c < columns; ++c)
-      out[(begin + s) * columns + c] = sums[c * kTileSamples + s] / head.temperature;
+  for (std::int64_t c = 0; c < columns; ++c) {
+    float sums[kTileSamples] = {};
+    for (std::int64_t j = c * group; j < (c + 1) * group; ++j)
+      for (int s = 0; s < kTileSamples; ++s) sums[s] += last[j * kTileSamples + s];
+    for (std::int64_t s = 0; s < count; ++s) out[(begin + s) * columns + c] = sums[s] / head.temperature;
+  }
 }
 
 void floats_backward(const Pass& pass, const Top& top, std::int64_t tile, Scratch& scratch, const Sums& to,

@@ -52,18 +52,19 @@ inline Floats node_gradient(const LevelView& consumers, const float* edges, std:
   return consumers.weights ? mixed_edge_sum(consumers, edges, i) : edge_sum(consumers, edges, i);
 }
 
-inline void backward_floats(const LevelView& level, const float* coefficients, const float* in,
-                            const LevelView* consumers, const float* consumer_edges, const GradientRows& rows,
-                            float* edges, float* sums) {
+// One level on the way back; gradient_of(j) is that of neuron j's output. The view comes by value, or every store could
+// change it in the compiler's eyes.
+template <bool maximum, class Gradient>
+inline void backward_level(const LevelView level, const float* coefficients, const float* in, Gradient gradient_of,
+                           float* edges, float* sums) {
   for (std::int64_t j = 0; j < level.neurons; ++j) {
-    const Floats d = consumers ? node_gradient(*consumers, consumer_edges, j)
-                               : load_row(rows.rows, rows.row_of ? rows.row_of[j] : j);
+    const Floats d = gradient_of(j);
     const Floats a = load_row(in, level.first[j]), b = load_row(in, level.second[j]);
     const Floats da = d * a, db = d * b;
     if (sums) add_lane_sums(d, da, db, da * b, sums + kTerms * (level.row_of ? level.row_of[j] : j));
     if (!edges) continue;
     Floats to_first, to_second;
-    if (level.maximum) {
+    if (maximum) {
       to_second = only(b > a, d);
       to_first = d - to_second;
     } else {
@@ -74,6 +75,21 @@ inline void backward_floats(const LevelView& level, const float* coefficients, c
     store(edges + 2 * j * kLanes, to_first);
     store(edges + (2 * j + 1) * kLanes, to_second);
   }
+}
+
+inline void backward_floats(const LevelView& level, const float* coefficients, const float* in,
+                            const LevelView* consumers, const float* consumer_edges, const GradientRows& rows,
+                            float* edges, float* sums) {
+  const auto with = [&](auto gradient_of) {
+    (level.maximum ? backward_level<true, decltype(gradient_of)>
+                   : backward_level<false, decltype(gradient_of)>)(level, coefficients, in, gradient_of, edges, sums);
+  };
+  if (!consumers)
+    with([rows](std::int64_t j) { return load_row(rows.rows, rows.row_of ? rows.row_of[j] : j); });
+  else if (consumers->weights)
+    with([above = *consumers, consumer_edges](std::int64_t j) { return mixed_edge_sum(above, consumer_edges, j); });
+  else
+    with([above = *consumers, consumer_edges](std::int64_t j) { return edge_sum(above, consumer_edges, j); });
 }
 
 inline void gather_edges(const LevelView& level, const float* edges, float* in_rows) {

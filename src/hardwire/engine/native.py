@@ -61,7 +61,7 @@ def supports(request: Request) -> bool:
 
 def _takes(level: Level) -> bool:
     plain_gradient = level.gradient == FORMULA or level.wire_logits is None
-    return plain_gradient and all(z.dtype == torch.float32 and z.device.type == "cpu" for z in level.parameters())
+    return plain_gradient and all(z.dtype == torch.float32 and z.is_cpu for z in level.parameters())
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,9 +117,10 @@ def _native_level(level: Level) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What every neuron chose, and the batch as it travels: exactly one of words and floats."""
+    """What every neuron chose, from which logits, and the batch as it travels: exactly one of words and floats."""
 
     native: Any
+    logits: list[tuple["_Array", "_Array"]]
     words: NDArray[np.uint64] | None
     floats: NDArray[np.float32] | None
 
@@ -127,9 +128,10 @@ class Choice:
 def select(request: Request, prepared: Prepared, confidence: bool) -> tuple[Choice, list[Confidence]]:
     """Logits to choices, by the rules; the confidences of all levels come with it."""
     words, floats = _samples(request.x, request.hard, deploy=request.mode == "deploy")
-    choice = Choice(_native.Choice(), words, floats)
+    logits = _pairs(request.stack, _arrays(request.stack.parameters()))
+    choice = Choice(_native.Choice(), logits, words, floats)
     gates, wires, finite = prepared.native.select(
-        logits=_pairs(request.stack, _arrays(request.stack.parameters())),
+        logits=logits,
         rules=_rules(request),
         packed=request.hard and words is not None,
         readers_from=_first_to_read(request),
@@ -199,14 +201,14 @@ class _Run(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        x, *logits = ctx.saved_tensors
+        x, *logits = ctx.saved_tensors  # which raises if somebody has changed the logits that the choice still holds
         call: _Call = ctx.call
         gradients = [torch.empty_like(z, memory_format=torch.contiguous_format) for z in logits]
         in_gradient = torch.empty(x.shape) if ctx.needs_input_grad[1] else None
         call.native.backward(
             *call.arguments,
             gradient.contiguous().numpy(),
-            _pairs(call.stack, _arrays(logits)),
+            call.choice.logits,
             call.rules,
             _pairs(call.stack, _arrays(gradients)),
             None if in_gradient is None else in_gradient.numpy(),
@@ -216,7 +218,7 @@ class _Run(torch.autograd.Function):
 
 def _arrays(tensors: Sequence[torch.Tensor]) -> list[NDArray[np.float32]]:
     """As matrices, a row for each choice."""
-    return [z.detach().contiguous().view(-1, z.shape[-1]).numpy() for z in tensors]
+    return [(z if z.ndim == 2 else z.flatten(0, -2)).detach().contiguous().numpy() for z in tensors]
 
 
 _Array: TypeAlias = "NDArray[np.float32] | None"
@@ -236,11 +238,11 @@ def _rules(request: Request) -> list[Any]:
 
 
 def _rule(rule: Rule) -> Any:
-    return _native.level_rule(
-        gates=_selection_rule(rule, rule.method, rule.heat, rule.place),
-        wires=_selection_rule(rule, rule.wire_method, rule.wire_heat or rule.heat, rule.place + WIRES),
-        mixture=rule.wire_gradient == MIXTURE and rule.mode == "method" and rule.method.hard,
-    )
+    gates = wires = _selection_rule(rule, rule.method, rule.heat, rule.place)
+    if rule.wire_heat is not None:  # None: the level has no wires to choose
+        wires = _selection_rule(rule, rule.wire_method, rule.wire_heat, rule.place + WIRES)
+    mixture = rule.wire_gradient == MIXTURE and rule.mode == "method" and rule.method.hard
+    return _native.level_rule(gates=gates, wires=wires, mixture=mixture)
 
 
 def _selection_rule(rule: Rule, method: Method, heat: Reading, place: int) -> Any:
