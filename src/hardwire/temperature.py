@@ -60,8 +60,9 @@ class Users:
 class Temperature(nn.Module):
     """Base of all temperatures.
 
-    uses_confidence: whether `advance` needs the network's confidence. moves: whether it does anything. arguments: the names of the constructor's
-    arguments, each also an attribute, so that a saved model can name its temperature and build it again.
+    uses_confidence: whether `advance` needs the network's confidence. moves: whether it does anything. arguments: the
+    names of the constructor's arguments, each also an attribute, so that a saved model can name its temperature and
+    build it again.
     """
 
     uses_confidence = False
