@@ -43,6 +43,7 @@ def write(
     each); values: see `reading_of`; form: code or tables, by default code up to CODE_GATES gates."""
     reading = reading_of(circuit, raw, values)
     name = name_for(path, name)
+    _ = circuit.answer_width  # an error where int32_t would not hold it
     header = path.with_suffix(".h")
     words = _words(circuit, name, reading)
     if form is None:
@@ -65,6 +66,8 @@ def _words(circuit: Circuit, name: str, reading: Reading) -> dict[str, Any]:
         "classes": circuit.classes,
         "group": circuit.group,
         "planes": circuit.group.bit_length(),
+        "offset": None if circuit.number is None else circuit.number.offset,
+        "exponent": None if circuit.number is None else circuit.number.exponent,
         "about": about(circuit, reading),
         "encodes": not bits,
         "type": TYPES[reading.kind],

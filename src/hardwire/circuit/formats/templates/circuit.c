@@ -8,6 +8,9 @@
 #define SLOTS «slots»
 #define GROUP «group»
 #define PLANES «planes»
+<% if offset is not none %>
+#define OFFSET («offset»)
+<% endif %>
 
 static const int32_t outputs[«NAME»_CLASSES * GROUP] = {
     «outputs|initialiser»};
@@ -72,12 +75,16 @@ void «name»_predict64(const uint64_t *bits, int32_t *classes)
     int32_t scores[64 * «NAME»_CLASSES];
     «name»_scores64(bits, scores);
     for (int image = 0; image < 64; ++image) {
+<% if offset is not none %>
+        classes[image] = scores[image] + OFFSET;
+<% else %>
         const int32_t *score = scores + image * «NAME»_CLASSES;
         int32_t best = 0;
         for (int32_t c = 1; c < «NAME»_CLASSES; ++c)
             if (score[c] > score[best])
                 best = c;
         classes[image] = best;
+<% endif %>
     }
 }
 
@@ -106,13 +113,15 @@ void «name»_pack64(const uint8_t *rows, int images, uint64_t *bits)
         }
 }
 
-/* The class of image 0 alone. */
+/* The answer to image 0 alone. */
 static int predict_one(const uint64_t *bits)
 {
     uint64_t v[SLOTS];
     const int32_t *output = outputs;
     int32_t most = -1;
+<% if offset is none %>
     int best = 0;
+<% endif %>
     run_gates(bits, v);
     for (int c = 0; c < «NAME»_CLASSES; ++c) {
         int32_t sum = 0;
@@ -120,10 +129,12 @@ static int predict_one(const uint64_t *bits)
             sum += (int32_t)(v[*output++] & 1);
         if (sum > most) {
             most = sum;
+<% if offset is none %>
             best = c;
+<% endif %>
         }
     }
-    return best;
+    return «"best" if offset is none else "most + OFFSET"»;
 }
 
 int «name»_predict_bits(const uint8_t *row)

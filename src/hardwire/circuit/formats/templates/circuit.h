@@ -14,13 +14,16 @@ extern "C" {
 
 #define «NAME»_INPUTS «inputs»
 #define «NAME»_CLASSES «classes»
+<% if offset is not none %>
+#define «NAME»_EXPONENT («exponent») /* an answer stands for answer * 2^«NAME»_EXPONENT */
+<% endif %>
 
 /* Up to 64 images as rows of «NAME»_INPUTS bytes, 0 or 1, to bits[i], input i of all of them. */
 void «name»_pack64(const uint8_t *rows, int images, uint64_t *bits);
 
-/* 64 images at once: image k is bit k of every word. scores: [64][«NAME»_CLASSES], classes: [64]. */
+/* 64 images at once: image k is bit k of every word. scores: [64][«NAME»_CLASSES], «"classes" if offset is none else "answers"»: [64]. */
 void «name»_scores64(const uint64_t *bits, int32_t *scores);
-void «name»_predict64(const uint64_t *bits, int32_t *classes);
+void «name»_predict64(const uint64_t *bits, int32_t *«"classes" if offset is none else "answers"»);
 
 /* One image of «NAME»_INPUTS bits, a byte each. */
 int «name»_predict_bits(const uint8_t *bits);
