@@ -177,8 +177,8 @@ def cage_dynamics(group: Group) -> Figure | None:
         f"CAGE over training, L={group.main_depth}",
         where="The paper's figure 3.",
         caption="Mean over all runs with CAGE at this depth (every τ stream and seed), with their range. Confidence is "
-        f"{'the moving average that sets τ' if averaged else 'that of the network'}. The paper: from τ {printed.CAGE_START_TAU}, confidence "
-        f"{printed.CAGE_START_CONFIDENCE}; {ends}.",
+        f"{'the moving average that sets τ' if averaged else 'that of the network'}. The paper: from τ "
+        f"{printed.CAGE_START_TAU}, confidence {printed.CAGE_START_CONFIDENCE}; {ends}.",
         drawn=draw(paint, 7.2, 3.4),
         columns=["Method", "Quantity", "Iteration", "Mean", "Lowest", "Highest", "Runs"],
         rows=[

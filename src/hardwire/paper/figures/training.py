@@ -92,9 +92,9 @@ def gradients(group: Group) -> Figure | None:
         group,
         "gradients",
         f"Gradient size over training, L={depth}",
-        where='The paper\'s section "Gradient Analysis" and appendix "Extended Gradient Analysis", which have no figure.',
-        caption="Root mean square of the logits' gradient on 512 training rows, mean over seeds. The paper: at low τ the "
-        "gradients of mixtures vanish, and Gumbel noise maintains gradient flow.",
+        where='The paper\'s "Gradient Analysis" and "Extended Gradient Analysis", which have no figure.',
+        caption="Root mean square of the logits' gradient on 512 training rows, mean over seeds. The paper: at low τ "
+        "the gradients of mixtures vanish, and Gumbel noise maintains gradient flow.",
         drawn=draw(paint, 7.2, 2.5 * math.ceil(len(methods) / 2) + 0.9),
         columns=["Method", "τ", "Iteration", *(f"Layer {number}" for number in range(1, depth + 1))],
         rows=rows,
