@@ -6,7 +6,8 @@ float32 when a model is cast, because an average with coefficient 0.99 stalls in
 """
 
 import math
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any
 
@@ -14,7 +15,46 @@ import torch
 from torch import nn
 
 from hardwire.errors import HardwireError, unknown_name, whole_number
-from hardwire.selection import check_tau
+from hardwire.selection import check_tau, confidence
+
+Share = tuple[torch.Tensor, int]  # logits of choices made at a temperature, and how many choices they count for
+
+
+class Users:
+    """Who makes choices at a temperature: one network, or several layers that share it. It moves once a step.
+
+    A step begins when somebody comes who has come since the step before began; nothing else tells where a step of a
+    plain nn.Sequential ends. A copy has no users yet, and under torch.compile, which follows no weak references, every
+    user is taken for the only one.
+    """
+
+    def __init__(self) -> None:
+        self.shares: weakref.WeakKeyDictionary[object, list[tuple[weakref.ref[torch.Tensor], int]]]
+        self.shares, self.came = weakref.WeakKeyDictionary(), weakref.WeakSet[object]()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Users":
+        return Users()
+
+    def __reduce__(self) -> tuple[type["Users"], tuple[()]]:
+        return Users, ()
+
+    def come(self, user: object, shares: Sequence[Share] = ()) -> tuple[bool, bool]:
+        """(whether a step begins with this user's pass, whether it was known); notes that it came, with its logits."""
+        if torch.compiler.is_compiling():
+            return True, True
+        known, begins = user in self.shares, not self.came or user in self.came
+        if begins:
+            self.came.clear()
+        self.came.add(user)
+        self.shares[user] = [(weakref.ref(logits), count) for logits, count in shares]
+        return begins, known
+
+    def others(self, user: object) -> list[tuple[torch.Tensor, int]]:
+        """(confidence, choices) of everybody else, as their logits are now."""
+        if torch.compiler.is_compiling():
+            return []
+        found = [share for other, shares in self.shares.items() if other is not user for share in shares]
+        return [(confidence(logits), count) for ref, count in found if (logits := ref()) is not None]
 
 
 class Temperature(nn.Module):
@@ -32,9 +72,27 @@ class Temperature(nn.Module):
     def __init__(self, tau: float):
         super().__init__()
         self.register_buffer("tau", torch.tensor(check_tau(tau), dtype=torch.float32))
+        self.users = Users()
 
     def advance(self, confidence: torch.Tensor | float | None = None) -> None:
         """Moves one training step on."""
+
+    def hear(self, user: object, found: Sequence[tuple[torch.Tensor | float, int]], shares: Sequence[Share]) -> None:
+        """A user's (confidence, choices) at this step: it moves by the mean of all users, every choice counting alike.
+
+        The first to come in a step moves it, by everybody's logits; a user that was not known yet corrects the move.
+        """
+        begins, known = self.users.come(user, shares)
+        if begins:
+            self._before = {name: buffer.clone() for name, buffer in self.named_buffers()}
+        elif known:
+            return
+        else:
+            for name, buffer in self.named_buffers():
+                buffer.copy_(self._before[name])
+        everybody = [*found, *self.users.others(user)]
+        total = sum(count for _, count in everybody)
+        self.advance(sum(value * (count / total) for value, count in everybody))
 
     def config(self) -> dict[str, Any]:
         """{"name": its name in TEMPERATURES, and its arguments}; `from_config` turns it back. State is not in it."""

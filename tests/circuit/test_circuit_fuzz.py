@@ -1,44 +1,16 @@
 """Damaged files: every loader and reader answers with an error or with what the file says, and never crashes, hangs or
 takes another function for the right one. HARDWIRE_FUZZ sets the mutations of each; the tools of others get fewer."""
 
-import os
-
 import numpy as np
 import pytest
 from circuit_oracle import random_circuit
+from mutations import MUTATIONS, mutations
 
 import hardwire as hw
 from hardwire.circuit.formats import format_of
 from hardwire.circuit.formats.header import interface
 from hardwire.circuit.reading import described, reading_of
 from hardwire.circuit.verify import verify
-
-MUTATIONS = int(os.environ.get("HARDWIRE_FUZZ", "1500"))
-
-
-def mutations(content: bytes, count: int, seed: int = 0):
-    """Bytes changed, bits flipped, pieces cut out, repeated, moved or replaced by numbers that are too large."""
-    generator = np.random.default_rng(seed)
-    for _ in range(count):
-        changed = bytearray(content)
-        for _ in range(int(generator.integers(1, 4))):
-            at = int(generator.integers(0, len(changed) + 1))
-            end = min(len(changed), at + int(generator.integers(1, 12)))
-            kind = generator.integers(0, 6 if generator.integers(0, 8) == 0 else 5)
-            if kind == 0 and at < len(changed):
-                changed[at] ^= 1 << int(generator.integers(0, 8))
-            elif kind == 1 and at < len(changed):
-                changed[at] = int(generator.integers(0, 256))
-            elif kind == 2:
-                del changed[at:end]
-            elif kind == 3:
-                changed[at:at] = changed[at:end]
-            elif kind == 4:
-                changed[at:at] = str(int(10.0 ** generator.integers(0, 30))).encode()
-            else:
-                changed = changed[:at]
-        if changed != content:
-            yield bytes(changed)
 
 
 @pytest.fixture

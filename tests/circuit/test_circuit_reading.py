@@ -51,7 +51,9 @@ def test_every_kind_of_reading_gives_the_bits_of_the_encoder(kind):
 
 @settings(max_examples=12, deadline=None, derandomize=True)
 @given(
-    seed=st.integers(0, 2**31), kind=st.sampled_from(KINDS), ending=st.sampled_from(["aig", "aag", "blif", "v", "c"])
+    seed=st.integers(0, 2**31),
+    kind=st.sampled_from(KINDS),
+    ending=st.sampled_from(["aig", "aag", "blif", "v", "c", "wasm"]),
 )
 def test_random_circuits_of_every_kind_are_the_same_in_every_format(tmp_path_factory, seed, kind, ending):
     generator = np.random.default_rng(seed)
@@ -77,7 +79,7 @@ def own_data(seed=0, thresholds=(-0.5, 0.0, 0.5)):
     return x, hw.Encoder(np.tile(np.float32(thresholds), (12, 1)))
 
 
-@pytest.mark.parametrize("ending", ["c", "v", "aig", "blif"])
+@pytest.mark.parametrize("ending", ["c", "v", "aig", "blif", "wasm"])
 @pytest.mark.parametrize("raw", [None, "int16", "int32"])
 def test_exports_of_continuous_data_are_right_by_default_and_in_fixed_point(ending, raw, tmp_path):
     x, encoder = own_data()
@@ -89,7 +91,7 @@ def test_exports_of_continuous_data_are_right_by_default_and_in_fixed_point(endi
     assert reading.kind == (raw or "floats")
     answer = verify(circuit, path, x)
     assert answer.equal and answer.images == 500, answer
-    assert ending == "c" or "proven by SAT" in answer.how
+    assert ending in ("c", "wasm") or "proven by SAT" in answer.how
 
 
 @pytest.mark.simulator
@@ -177,13 +179,13 @@ def test_images_of_the_unit_interval_are_exported_as_bytes_of_255_steps():
     assert np.array_equal(reading.bits(np.arange(256, dtype=np.uint8)[:, None]), every > 0.5)
 
 
-@pytest.mark.parametrize("ending", ["c", "h", "v", "aig", "blif"])
+@pytest.mark.parametrize("ending", ["c", "h", "v", "aig", "blif", "wasm", "mjs"])
 def test_every_export_says_what_it_is_and_under_which_terms(ending, tmp_path):
     encoder = hw.Encoder.uniform(4, 3, 16, "bytes")
     about = hw.circuit.About(model="0123abcd", dataset="digits", accuracy=0.9178)
     circuit = random_circuit(3, inputs=12, classes=3, encoder=encoder)
     circuit = Circuit(circuit.netlist, circuit.classes, encoder, about)
-    files = circuit.export(tmp_path / f"net.{ending.replace('h', 'c')}")
+    files = circuit.export(tmp_path / f"net.{ {'h': 'c', 'mjs': 'wasm'}.get(ending, ending) }")
     assert tmp_path / f"net.{ending}" in files
     text = (tmp_path / f"net.{ending}").read_text(errors="replace")
     wanted = [

@@ -12,6 +12,7 @@ from hardwire.circuit import Circuit, Netlist, formats
 from hardwire.circuit.reading import reading_of
 from hardwire.circuit.verify import verify
 from hardwire.cli import app as hardwire
+from hardwire.cli import circuit_files
 from hardwire.cli.circuit import app
 
 ENCODER = hw.Encoder.uniform(5, 4, 255)
@@ -172,7 +173,8 @@ def test_a_format_registered_from_outside_is_exported_verified_and_named_on_the_
         circuit.export(tmp_path / "net.wires", loud=True)
 
 
-def test_long_steps_report_in_plain_lines_where_there_is_no_terminal(exported):
+def test_long_steps_report_in_plain_lines_where_there_is_no_terminal(exported, monkeypatch):
+    monkeypatch.setattr(circuit_files, "PATIENCE", 0)
     circuit, folder = exported
     circuit.save(folder / "model.circuit")
     printed = call("verify", folder / "model.circuit", folder / "net.v")

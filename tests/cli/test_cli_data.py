@@ -21,12 +21,10 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     put_gz(tmp_path / "system", CONTENTS)
     tiny = idx_entry(collection_of(CONTENTS, [Folder(tmp_path / "system", "dataset-tiny")]))
-    before = dict(catalog.ENTRIES)
+    digits = catalog.ENTRIES["digits"]
     catalog.ENTRIES.clear()
-    catalog.ENTRIES.update(digits=before["digits"], tiny=tiny)
-    yield tmp_path / "data" / "tiny"
-    catalog.ENTRIES.clear()
-    catalog.ENTRIES.update(before)
+    catalog.ENTRIES.update(digits=digits, tiny=tiny)
+    return tmp_path / "data" / "tiny"
 
 
 def row_of(name):

@@ -9,16 +9,7 @@ from typer.testing import CliRunner
 
 import hardwire as hw
 from hardwire import cli
-from hardwire.data import catalog, kinds
-
-
-@pytest.fixture
-def nothing_stays():
-    """What a test registers is forgotten after it."""
-    before = dict(catalog.ENTRIES)
-    yield
-    catalog.ENTRIES.clear()
-    catalog.ENTRIES.update(before)
+from hardwire.data import kinds
 
 
 def parity():
@@ -27,7 +18,6 @@ def parity():
     return hw.data.from_arrays((x[:60], y[:60]), (x[60:], y[60:]))
 
 
-@pytest.mark.usefixtures("nothing_stays")
 def test_a_toy_dataset_is_registered_loaded_listed_and_trained_on_the_command_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     hw.data.register("parity", parity, "four bits, even or odd")
@@ -42,7 +32,6 @@ def test_a_toy_dataset_is_registered_loaded_listed_and_trained_on_the_command_li
     assert hw.load("p.safetensors").inputs == 4
 
 
-@pytest.mark.usefixtures("nothing_stays")
 def test_images_are_registered_by_how_their_raw_bytes_are_read():
     def read(split):
         yield np.full((3, 4), 200 if split == "train" else 10, np.uint8), np.arange(3)
@@ -54,7 +43,6 @@ def test_images_are_registered_by_how_their_raw_bytes_are_read():
     assert np.array_equal(data.raw("test"), np.full((3, 4), 10))
 
 
-@pytest.mark.usefixtures("nothing_stays")
 def test_a_name_is_given_once_and_is_not_that_of_a_file():
     for name, message in (("digits", "there is a dataset digits already"), ("a.npz", "cannot name a dataset")):
         with pytest.raises(hw.HardwireError, match=message):

@@ -187,6 +187,32 @@ def test_the_loss_bound_by_hand_and_zero_for_hard_st():
     assert exact.actual_max == exact.holder_mean == exact.nodes_mean == exact.holder_exceeded == 0
 
 
+def test_on_continuous_inputs_the_loss_bound_names_the_computation_gap_and_leaves_it_out_of_the_node_bound():
+    hard = hw.loss_bound(small_net("hard-st", inputs=64), digits(binary=False).test)
+    assert hard.selection_mean == hard.nodes_mean == hard.nodes_exceeded == 0
+    assert hard.computation_mean == hard.actual_mean > 0 and hard.nodes_exceeded_in_all > 0.99
+    binary = hw.loss_bound(small_net("soft-mix"), digits().test)
+    assert binary.computation_mean == 0 and binary.selection_mean == binary.actual_mean
+    assert binary.nodes_exceeded == binary.nodes_exceeded_in_all
+
+
+def test_the_node_bound_of_a_noisy_mixture_uses_the_weights_of_each_batchs_own_draw():
+    net, rows = small_net("soft-gumbel"), digits().test
+    together = hw.loss_bound(net, (rows.x[:20], rows.y[:20]), batch_size=10)
+    level = net.stack().levels[-1]
+    z = level.gate_logits.detach().double()
+    expected = []
+    for draw in (0, 1):
+        noise = gumbel(NoiseKey(net.seed, net.selector.steps, draw, evaluation=True), 1, *z.shape, like=z)
+        w = torch.softmax(z + noise, -1).gather(1, z.argmax(-1, keepdim=True)).squeeze(1)
+        expected.append((1 - w).view(10, 5).sum(1).max().item() / net.group_sum.temperature_for(50))
+    assert expected[0] != pytest.approx(expected[1], rel=1e-3)
+    with torch.no_grad(), hw.selection_mode(net, "argmax"):
+        sigma = torch.softmax(net(rows.x[:20]).double(), -1)[range(20), rows.y[:20]]
+    by_hand = 2 * (1 - sigma) * torch.tensor(expected).double().repeat_interleave(10)
+    assert together.nodes_mean == pytest.approx(by_hand.mean().item(), rel=1e-6)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -1,3 +1,6 @@
+import copy
+import pickle
+
 import oracle
 import pytest
 import torch
@@ -203,3 +206,55 @@ def test_a_layer_wires_only_the_inputs_that_it_is_to_read(options):
 def test_inputs_that_are_not_there_cannot_be_read(reads):
     with pytest.raises(hw.HardwireError, match="reads are some of the inputs 0 to 49"):
         hw.LogicLayer(50, 40, seed=0, reads=reads)
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_one_cage_shared_by_the_layers_of_a_sequential_moves_once_a_step_as_a_networks_does(engine):
+    widths = [60, 50, 40]
+    network = hw.LogicNetwork(16, 10, widths=widths, method="hard-st+cage", seed=1, engine=engine)
+    shared = CAGE()
+    layers = [
+        hw.LogicLayer(inputs, width, tau=shared, seed=seed, engine=engine)
+        for seed, (inputs, width) in enumerate(zip([16, *widths], widths, strict=False))
+    ]
+    for layer, own in zip(layers, network.layers, strict=True):
+        layer.load_state_dict({name: value for name, value in own.state_dict().items()}, strict=False)
+    model = torch.nn.Sequential(*layers, hw.GroupSum(10))
+    x = torch.rand(8, 16).round()
+    for step in range(5):
+        for part in (network, model):
+            part(x).sum().backward()
+        with torch.no_grad():  # the logits differ from step to step, as in training
+            for layer, own in zip(layers, network.layers, strict=True):
+                change = 0.5 * torch.randn(own.logits.shape, generator=torch.Generator().manual_seed(step))
+                own.logits += change
+                layer.logits += change
+        assert shared.confidence.item() == pytest.approx(network.selector.temperature.confidence.item(), rel=1e-6)
+        assert shared.tau.item() == pytest.approx(network.tau, rel=1e-6)
+
+
+def test_a_schedule_shared_by_several_layers_moves_once_a_step():
+    shared = Linear(2.0, 1.0, 11)
+    model = torch.nn.Sequential(*(hw.LogicLayer(8, 8, tau=shared, seed=seed) for seed in range(3)))
+    for _ in range(3):
+        model(torch.rand(4, 8).round()).sum().backward()
+    assert shared.step.item() == 3 and shared.tau.item() == pytest.approx(1.8)
+
+
+def test_a_copy_of_a_model_with_a_shared_cage_moves_on_its_own():
+    shared = CAGE()
+    model = torch.nn.Sequential(*(hw.LogicLayer(8, 8, tau=shared, seed=seed) for seed in range(2)))
+    model(torch.rand(4, 8).round()).sum().backward()
+    copied = pickle.loads(pickle.dumps(copy.deepcopy(model)))
+    for _ in range(2):
+        copied(torch.rand(4, 8).round()).sum().backward()
+    own = copied[0].selector.temperature
+    assert own is copied[1].selector.temperature and own is not shared
+    assert own.confidence > shared.confidence
+
+
+def test_cage_refuses_a_number_of_choices_that_is_not_the_choices_own():
+    with pytest.raises(hw.HardwireError, match="normalised for 8 choices, not 16; make it with choices=16"):
+        hw.LogicLayer(4, 2, tau=CAGE(choices=8))
+    with pytest.raises(hw.HardwireError, match="normalised for 16 choices, not 3"):
+        hw.Choice(3, tau=CAGE())

@@ -98,11 +98,14 @@ def run(
 @app.command()
 def export(
     file: Model,
-    out: Annotated[Path, typer.Argument(help="By its ending: .c .v .aig .aag .blif .svg .dot .circuit")],
+    out: Annotated[Path, typer.Argument(help="By its ending: .c .wasm .v .aig .aag .blif .svg .dot .circuit")],
     raw: Raw = None,
     name: Annotated[str | None, typer.Option(help="Of the C functions or the module (default: the file's).")] = None,
     main: Annotated[bool, typer.Option("--main", help="C: add a program that reads a file of images.")] = False,
-    form: Annotated[str | None, typer.Option(help="C: code or tables (default: code up to 20,000 gates).")] = None,
+    form: Annotated[
+        str | None, typer.Option(help="C, WebAssembly: code or tables. [default: code up to 20,000 gates]")
+    ] = None,
+    simd: Annotated[bool, typer.Option("--simd/--no-simd", help="WebAssembly: for runtimes with SIMD.")] = True,
     pipeline: Pipeline = None,
     data: Annotated[
         str | None,
@@ -112,12 +115,12 @@ def export(
     label: Annotated[int | None, typer.Option("--class", help="SVG and dot: only the cone of this class.")] = None,
     output: Annotated[int | None, typer.Option(help="SVG and dot: only this output of the class.")] = None,
 ) -> None:
-    """Write the circuit as C, Verilog, AIGER, BLIF or a drawing; encoder, class sums and argmax inside."""
+    """Write the circuit as C, WebAssembly, Verilog, AIGER, BLIF or a drawing, with encoder, class sums and argmax."""
     from hardwire.circuit.verify import images_of
 
     circuit = open_circuit(file)
     options: dict[str, Any] = {"raw": raw, "name": name, "main": main or None, "form": form, "pipeline": pipeline}
-    options |= {"label": label, "output": output}
+    options |= {"label": label, "output": output, "simd": None if simd else False}
     dataset = dataset_for(circuit, data) if data is not None or (raw or "").startswith("int") else None
     if data is not None and dataset is not None:
         options["images"] = images_of(circuit, dataset)[:images]
@@ -148,7 +151,7 @@ def estimate(
 @app.command()
 def verify(
     model: Model,
-    file: Annotated[Path, typer.Argument(help="What was exported: .c .v .aig .aag .blif, or a circuit file.")],
+    file: Annotated[Path, typer.Argument(help="What was exported: .c .wasm .v .aig .aag .blif, or a circuit file.")],
     data: Annotated[str | None, typer.Option(help=f"Also on this test set. {TRAINED_ON}")] = None,
     raw: Raw = None,
 ) -> None:

@@ -1,12 +1,15 @@
 """What the commands on circuits share: opening files, simplifying aloud, tables and progress lines."""
 
 import contextlib
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+
+PATIENCE = 1.0  # seconds after which a log is told what takes so long
 
 if TYPE_CHECKING:
     from hardwire.circuit import Circuit
@@ -59,13 +62,26 @@ def print_table(headers: list[str], rows: list[list[str]]) -> None:
 
 @contextlib.contextmanager
 def steps(what: str) -> Iterator[Callable[[str], None]]:
-    """While something takes its time: gives a function that names the step, which a terminal shows as one live line
-    and a log as one line each, with the seconds so far."""
+    """While something takes its time: gives a function that names the step. A terminal shows it as one live line; a log
+    has a line for every step that takes longer than a second, with the seconds so far."""
     from rich.console import Console
 
-    console, start = Console(stderr=True), time.monotonic()
+    console = Console(stderr=True)
     if console.is_terminal:
         with console.status(what) as status:
             yield lambda step: status.update(f"{what}: {step}")
-    else:
-        yield lambda step: typer.echo(f"{what}: {step} ({time.monotonic() - start:.0f} s)", err=True)
+        return
+    start, waiting = time.monotonic(), threading.Timer(0, int)
+
+    def say(step: str) -> None:
+        nonlocal waiting
+        waiting.cancel()
+        line = f"{what}: {step} ({time.monotonic() - start:.0f} s)"
+        waiting = threading.Timer(PATIENCE, typer.echo, [line], {"err": True})
+        waiting.daemon = True
+        waiting.start()
+
+    try:
+        yield say
+    finally:
+        waiting.cancel()

@@ -165,20 +165,21 @@ class Passes:
 
     def move(self, confidences: Sequence[Confidence]) -> None:
         """Moves each temperature by the mean confidence of all choices made at it, every choice counting the same."""
-        shares: dict[Temperature, list[tuple[torch.Tensor | float, int]]] = {}
+        found: dict[Temperature, list[tuple[torch.Tensor | float, torch.Tensor, int]]] = {}
         for part, confidence in zip(self.parts, confidences, strict=True):
-            selector, rows = part.selector, part.level.row_count
+            selector, level = part.selector, part.level
             if selector is None or not self.passes[selector].moves:
                 continue
-            if confidence.gates is not None:
-                shares.setdefault(selector.temperature, []).append((confidence.gates, rows))
-            if confidence.wires is not None and part.level.candidates is not None:
-                own = selector.wire_temperature(part.level.candidates)
-                shares.setdefault(own, []).append((confidence.wires, 2 * rows))
-        for temperature, found in shares.items():
+            if confidence.gates is not None and level.gate_logits is not None:
+                share = confidence.gates, level.gate_logits, level.row_count
+                found.setdefault(selector.temperature, []).append(share)
+            if confidence.wires is not None and level.wire_logits is not None and level.candidates is not None:
+                share = confidence.wires, level.wire_logits, 2 * level.row_count
+                found.setdefault(selector.wire_temperature(level.candidates), []).append(share)
+        for temperature, shares in found.items():
             if temperature.uses_confidence:
-                total = sum(rows for _, rows in found)
-                temperature.advance(sum(value * (rows / total) for value, rows in found))
+                user = next(iter(self.passes))
+                temperature.hear(user, [(c, n) for c, _, n in shares], [(z, n) for _, z, n in shares])
         for one in self.passes.values():
             one.read_again()
 

@@ -60,6 +60,10 @@ class Selector(nn.Module):
             )
         if cage and isinstance(tau, Temperature):
             raise HardwireError("give either cage=True or a temperature object as tau, not both")
+        if isinstance(tau, CAGE) and tau.choices != choices:
+            raise HardwireError(
+                f"this CAGE is normalised for {tau.choices} choices, not {choices}; make it with choices={choices}"
+            )
         self.temperature = tau if isinstance(tau, Temperature) else CAGE(choices=choices) if cage else Constant(tau)
         self.wire_temperatures = nn.ModuleDict()
         self.register_buffer("steps", torch.tensor(0, dtype=torch.int64))
@@ -120,7 +124,7 @@ class Pass:
             selector.steps += 1
             selector.held = selector.holding
             for temperature in selector.temperatures():
-                if not temperature.uses_confidence:
+                if not temperature.uses_confidence and temperature.users.come(selector)[0]:
                     temperature.advance()
             self.read_again()
         return self

@@ -19,7 +19,7 @@ from hardwire.layers import Selecting, Selector, selection_mode
 from hardwire.measure import evaluating
 from hardwire.noise import gumbel
 from hardwire.selection import Method, check_logits, confidence, first_argmax, pick, selection_weights
-from hardwire.temperature import CAGE, Temperature
+from hardwire.temperature import Temperature
 
 
 class Choice(Selecting):
@@ -40,10 +40,6 @@ class Choice(Selecting):
     ):
         super().__init__()
         self.choices = whole_number("choices", choices, least=2)
-        if isinstance(tau, CAGE) and tau.choices != self.choices:
-            raise HardwireError(
-                f"this CAGE is normalised for {tau.choices} choices, not {choices}; make it with choices={choices}"
-            )
         self.selector = Selector(method, tau, cage, seed, self.choices)
 
     @property
@@ -57,7 +53,8 @@ class Choice(Selecting):
         check_logits(logits)
         this = self.selector.next_pass(self.mode, self.trains).begin()
         if this.moves and self.selector.temperature.uses_confidence:
-            self.selector.temperature.advance(confidence(logits))
+            nodes = logits.numel() // self.choices
+            self.selector.temperature.hear(self.selector, [(confidence(logits), nodes)], [(logits, nodes)])
         rule = this.rule(0)
         noise = None
         if rule.noise is not None:

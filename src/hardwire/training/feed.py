@@ -58,8 +58,9 @@ def _splits(data: Any, validation: Any, gates: bool) -> tuple[dict[str, Rows], E
     given = {name: part for name, part in given.items() if part is not None}
     encoder = getattr(data, "encoder", None)
     if gates and not any(isinstance(_x(part), Bits) or isinstance(part, Rows) for part in given.values()):
-        reading = Reading({name: x for name, (x, _) in given.items()})
-        return {name: reading.split(name, y) for name, (_, y) in given.items()}, reading.encoder
+        pairs = {name: (_array(x), _array(y)) for name, (x, y) in given.items()}
+        reading = Reading({name: x for name, (x, _) in pairs.items()})
+        return {name: reading.split(name, y) for name, (_, y) in pairs.items()}, reading.encoder
     return {name: _rows(part) for name, part in given.items()}, encoder
 
 
@@ -116,6 +117,10 @@ def _rows(part: Any) -> Rows:
     if len(rows) == 0:
         raise HardwireError("the dataset is empty; training and evaluation need at least one row each")
     return rows
+
+
+def _array(values: Any) -> Any:
+    return values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else values
 
 
 def _tensor(values: Any) -> torch.Tensor:

@@ -141,7 +141,11 @@ def _length(iterations: int | None, epochs: float | None, epoch: float, evaluate
         raise HardwireError("give either iterations or epochs, not both")
     if not (isinstance(epochs, int | float) and 0 < epochs < math.inf):
         raise HardwireError(f"epochs {epochs!r} is not a positive number")
-    return math.ceil(round(epochs * epoch, 6)), evaluate_every or math.ceil(round(epoch, 6))
+    return _whole(epochs * epoch), evaluate_every or _whole(epoch)
+
+
+def _whole(steps: float) -> int:
+    return max(1, math.ceil(round(steps, 6)))
 
 
 def _check_chooses(net: nn.Module) -> None:

@@ -1,10 +1,7 @@
 """The gates of a circuit in C, in one of two forms: short functions of straight-line code, or tables and a loop.
 
-Code: compilers are worse than linear in the length of a function, so gates are taken cone by cone (each after what it
-reads) and cut every few dozen; most values then live and die inside one function, as local constants that the compiler
-keeps in registers, and only what another function reads has a slot. Tables: the order and the slots of the native
-engine, grouped by gate, so that the loop branches once a group. Both give the words of their template, among them the
-number of slots and the slot of each output; input i starts in slot i.
+Tables have the order and the slots of the native engine, grouped by gate, so that the loop branches once a group. Both
+give the words of their template, among them the number of slots and the slot of each output; input i starts in slot i.
 """
 
 from typing import Any
@@ -12,21 +9,19 @@ from typing import Any
 from hardwire.circuit import algebra
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.schedule import schedule
+from hardwire.circuit.straight_line import straight_line
 from hardwire.gates import GATES
 
-PART = 64  # gates in a function: short enough to compile fast, long enough that calls cost nothing
 ALL_ONES = "~(uint64_t)0"
 
 
 def code(netlist: Netlist) -> dict[str, Any]:
-    order = cone_order(netlist)
-    cut = [order[start : start + PART] for start in range(0, len(order), PART)]
-    slot, slots = _slots(netlist, cut)
+    plan = straight_line(netlist)
     return {
-        "parts": [_function(netlist, part, slot) for part in cut],
-        "part_names": [f"part_{number}" for number in range(len(cut))] or ["0"],  # wires alone have no part
-        "slots": slots,
-        "outputs": [slot[node] for node in netlist.outputs.tolist()],
+        "parts": [_function(netlist, piece, plan.slot) for piece in plan.pieces],
+        "part_names": [f"part_{number}" for number in range(len(plan.pieces))] or ["0"],  # wires alone have no part
+        "slots": plan.slots,
+        "outputs": [plan.slot[node] for node in netlist.outputs.tolist()],
     }
 
 
@@ -44,52 +39,6 @@ def tables(netlist: Netlist) -> dict[str, Any]:
 
 
 FORMS = {"code": code, "tables": tables}
-
-
-def cone_order(netlist: Netlist) -> list[int]:
-    """Live gates (as nodes), each after what it reads, output cone by output cone."""
-    reads, order = netlist.reads(), []
-    done = bytearray(netlist.nodes)
-    done[: netlist.inputs] = b"\1" * netlist.inputs
-    for output in netlist.outputs.tolist():
-        stack = [output]
-        while stack:
-            node = stack[-1]
-            waiting = [] if done[node] else [child for child in reads[node - netlist.inputs] if not done[child]]
-            if waiting:
-                stack += waiting
-                continue
-            stack.pop()
-            if not done[node]:
-                done[node] = 1
-                order.append(node)
-    return order
-
-
-def _slots(netlist: Netlist, parts: list[list[int]]) -> tuple[dict[int, int], int]:
-    """The slot of every input and of every value that leaves its part. A slot is taken again by a later part than the
-    last one that reads it, so within a part no slot changes its meaning."""
-    reads = netlist.reads()
-    last = {node: -1 for node in range(netlist.inputs)}
-    for number, part in enumerate(parts):
-        for node in part:
-            last[node] = number
-            last.update(dict.fromkeys(reads[node - netlist.inputs], number))
-    last.update(dict.fromkeys(netlist.outputs.tolist(), len(parts)))
-    free_after: list[list[int]] = [[] for _ in range(len(parts) + 2)]
-    slot = {node: node for node in range(netlist.inputs)}
-    for node in range(netlist.inputs):
-        free_after[last[node]].append(node)  # an unused input goes to the end of the list, which nobody takes from
-    free: list[int] = []
-    slots = netlist.inputs
-    for number, part in enumerate(parts):
-        for node in part:
-            if last[node] > number:
-                slot[node] = free.pop() if free else slots
-                slots += slot[node] == slots
-                free_after[last[node]].append(slot[node])
-        free += free_after[number]
-    return slot, slots
 
 
 def _function(netlist: Netlist, part: list[int], slot: dict[int, int]) -> list[str]:

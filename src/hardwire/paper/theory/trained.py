@@ -7,6 +7,7 @@ moving temperature included, on a copy of the network, so that the run itself st
 
 import copy
 import math
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import torch
@@ -69,8 +70,7 @@ def _node_bounds(net: hw.LogicNetwork, data: "Dataset") -> dict[str, float]:
 def _loss_bound(net: hw.LogicNetwork, data: "Dataset") -> dict[str, float]:
     x, y = data.test.batch(slice(LOSS_ROWS))
     result = hw.loss_bound(net, (x, y))
-    names = ("actual_mean", "actual_max", "holder_mean", "nodes_mean", "holder_exceeded", "nodes_exceeded", "samples")
-    return {f"loss.{name}": getattr(result, name) for name in names}
+    return {f"loss.{name}": value for name, value in asdict(result).items()}
 
 
 def gradient_check(net: hw.LogicNetwork, x: "Input", y: torch.Tensor) -> dict[str, float]:

@@ -1,0 +1,132 @@
+"""WebAssembly, written directly from the netlist: no toolchain, 128 images at once where the runtime has SIMD.
+
+`NAME.wasm` exports `predict(n)` and `scores(n)`, which read n images from the address `raw` of its memory and write to
+the addresses `labels` and `sums`; `NAME.mjs` beside it is the same for JavaScript, for any number of images. As in C,
+the gates are code or, for large circuits, tables and a loop.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hardwire.bits.units import RANGES
+from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.formats import Answers, Readback, register
+from hardwire.circuit.formats.c import CODE_GATES
+from hardwire.circuit.formats.header import about, interface
+from hardwire.circuit.formats.text import render
+from hardwire.circuit.formats.wasm_assembly import PLAIN_WORD, SIMD_WORD, Module, get, op
+from hardwire.circuit.formats.wasm_parts import Layout, counter, encoder, predictor, scorer, straight_gates, table_gates
+from hardwire.circuit.formats.wasm_run import WebAssembly
+from hardwire.circuit.reading import DTYPES, Reading, described, reading_of
+from hardwire.errors import HardwireError, unknown_name
+from hardwire.files import write_whole
+
+FORMS = {"code": straight_gates, "tables": table_gates}
+ARRAYS = {  # of JavaScript, by kind
+    "bits": "Uint8Array",
+    "bytes": "Uint8Array",
+    "int8": "Int8Array",
+    "int16": "Int16Array",
+    "int32": "Int32Array",
+    "floats": "Float32Array",
+}
+INTERFACE = (
+    "predict(n), scores(n): of n <= block images, rows of values at raw; classes int32 [n] to labels, scores int32 "
+    "[n, classes] to sums."
+)
+
+
+def write(
+    circuit: Circuit,
+    path: Path,
+    *,
+    raw: str | None = None,
+    values: npt.ArrayLike | None = None,
+    form: str | None = None,
+    simd: bool = True,
+) -> list[Path]:
+    """Writes `path` and the JavaScript module beside it. raw: what it reads, by default what the encoder was made for
+    (bits: a byte each); values: see `reading_of`; form: code or tables, by default code up to CODE_GATES gates; simd:
+    False for runtimes without it, which then take 64 images at once."""
+    reading = reading_of(circuit, raw, values)
+    if form is None:
+        form = "code" if len(circuit.netlist.gate) <= CODE_GATES else "tables"
+    if form not in FORMS:
+        raise unknown_name("form of WebAssembly", form, FORMS)
+    script = path.with_suffix(".mjs")
+    write_whole(path, to_wasm(circuit, reading, form, simd))
+    write_whole(script, to_javascript(circuit, reading, path.name))
+    return [path, script]
+
+
+def to_wasm(circuit: Circuit, reading: Reading, form: str, simd: bool) -> bytes:
+    word = SIMD_WORD if simd else PLAIN_WORD
+    module, layout = Module(), Layout()
+    gates, slots, outputs = FORMS[form](module, circuit.netlist, word, layout)
+    raw = layout.take(word.bits * reading.count * DTYPES[reading.kind].itemsize + 16)  # a tile may read past the end
+    labels, sums = layout.take(word.bits * 4), layout.take(word.bits * circuit.classes * 4)
+    encode = encoder(module, reading, word, layout, raw, slots)
+    counts = counter(module, circuit, word, layout, slots, outputs)
+    before = get(0) + op("call", encode) + op("call", gates)
+    predictor(module, circuit, word, layout, counts, before, labels)
+    scorer(module, circuit, word, layout, counts, before, sums)
+    module.constants = {
+        "block": word.bits,
+        "values": reading.count,
+        "classes": circuit.classes,
+        "raw": raw,
+        "labels": labels,
+        "sums": sums,
+    }
+    module.data = layout.data
+    module.text = "\n".join([*about(circuit, reading, INTERFACE), ""])
+    return module.bytes(layout.end)
+
+
+def to_javascript(circuit: Circuit, reading: Reading, wasm: str) -> str:
+    from hardwire import __version__
+
+    info = {
+        "version": __version__,
+        "digest": circuit.digest,
+        "model": circuit.about.model,
+        "dataset": circuit.about.dataset,
+        "accuracy": circuit.about.accuracy,
+        "gates": len(circuit.netlist.gate),
+        "inputs": circuit.inputs,
+        "classes": circuit.classes,
+        "values": reading.count,
+        "maximum": circuit.encoder.maximum if circuit.encoder is not None else None,
+        **reading.describe(),
+    }
+    return render(
+        "circuit.mjs",
+        about=about(circuit, reading),
+        info=json.dumps(info, indent=2),
+        array=ARRAYS[reading.kind],
+        limits=RANGES.get(reading.kind),
+        wasm=json.dumps(f"./{wasm}"),
+    )
+
+
+def read(circuit: Circuit, path: Path, raw: str | None) -> Readback:
+    """Runs the file in wasmtime."""
+    file = WebAssembly(path)
+    said = interface(path.read_bytes().decode(errors="replace"))
+    own = reading_of(circuit, raw) if said is None else described(circuit, said)
+    found, expected = (file.sizes["values"], file.sizes["classes"]), (own.count, circuit.classes)
+    if found != expected:
+        raise HardwireError(f"{path} is of another model: values and classes are {found}, and of the model {expected}")
+
+    def answers(reading: Reading, rows: npt.NDArray[Any]) -> Answers:
+        rows = np.ascontiguousarray(rows, DTYPES[reading.kind])
+        return Answers(file.call("predict", rows)[:, 0].astype(np.int64), file.call("scores", rows))
+
+    return Readback((own,), answers)
+
+
+register(".wasm", title="WebAssembly", write=write, read=read)
