@@ -22,10 +22,15 @@ test: lint
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# The documentation in site/; a broken link or a missing name is an error.
+site: $(INSTALLED)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 # The native code's own tests (training and circuits) under address, undefined-behaviour and thread sanitizers.
 sanitize:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from hardwire import temperature
-from hardwire.bits import Encoder
+from hardwire.bits import Columns, Encoder
 from hardwire.errors import HardwireError, unknown_name
 from hardwire.files import tensors as tensorfile
 from hardwire.gates import GATES
@@ -58,6 +58,8 @@ def save(net: nn.Module, path: _Path, dataset: str | None = None, settings: dict
         tensors[_THRESHOLDS] = torch.from_numpy(net.encoder.thresholds)
     config = config_of(net)
     fields = {"config": json.dumps(config)} | ({} if dataset is None else {"dataset": str(dataset)})
+    if net.columns is not None:
+        fields["columns"] = net.columns.to_json()
     fields |= {} if settings is None else {"settings": json.dumps(settings)}
     if net.encoder is not None:
         fields["units"] = net.encoder.units()
@@ -68,7 +70,9 @@ def load(path: _Path) -> LogicNetwork:
     """The network that `save` wrote, in eval mode."""
     tensors, fields = tensorfile.read(path, KIND, VERSION)
     try:
-        return _rebuild(tensors, _parse_config(fields.get("config", "")), fields.get("units"))
+        net = _rebuild(tensors, _parse_config(fields.get("config", "")), fields.get("units"))
+        net.columns = Columns.from_json(fields["columns"]) if "columns" in fields else None
+        return net
     except HardwireError as error:
         raise HardwireError(f"{path} does not hold a valid network: {error}") from None
 

@@ -55,8 +55,9 @@ class LogicNetwork(Fused):
     instead of classes, (low, high), the range of a number to compute (see `NumberSum`), trained by its squared error.
     group_temperature: of the class sums; the paper's alpha(C)*sqrt(k) if not given. encoder: how raw values become the
     input bits, kept with the model for deployment. engine: auto, or an engine by name. wire_method: how learned wires
-    choose, where it is not as gates do. noise: one Gumbel draw for each "pass" or for each "sample". Whatever else is
-    given goes to each layer: wiring, candidates, start, bonus.
+    choose, where it is not as gates do. noise: one Gumbel draw for each "pass" or for each "sample". reads: the
+    inputs that the first layer wires, all if not given. Whatever else is given goes to each layer: wiring, candidates,
+    start, bonus.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class LogicNetwork(Fused):
         engine: str = "auto",
         wire_method: str | Method | None = None,
         noise: str = "pass",
+        reads: Sequence[int] | None = None,
         **layer_options: Any,
     ):
         super().__init__(engine)
@@ -88,14 +90,14 @@ class LogicNetwork(Fused):
             self.inputs = whole_number("inputs", inputs)
             widths = _widths(width, depth, widths)
             check_groups(widths[-1], self.classes)
-            layers = self._make_layers(widths, layer_options)
-        elif layer_options or any(given is not None for given in (inputs, width, depth, widths)):
+            layers = self._make_layers(widths, layer_options, reads)
+        elif layer_options or any(given is not None for given in (inputs, width, depth, widths, reads)):
             raise HardwireError("give either layers, or inputs and widths (with wiring, start and so on), not both")
         self.layers = LayerList(_adopt(_check_layers(layers)))
         self.inputs = self.layers[0].inputs
         self._finish(encoder)
 
-    def _make_layers(self, widths: list[int], options: dict[str, Any]) -> list[GateLayer]:
+    def _make_layers(self, widths: list[int], options: dict[str, Any], reads: Sequence[int] | None) -> list[GateLayer]:
         last = len(widths) - 1
         return [
             LogicLayer(
@@ -103,6 +105,7 @@ class LogicNetwork(Fused):
                 neurons,
                 seed=self.seed * SEEDS_PER_NETWORK + number,
                 groups=self.classes if number == last else 1,
+                reads=None if number else reads,
                 **(options | ({"layer": number} if takes(options.get("wiring", ""), "layer") else {})),
             )
             for number, (inputs, neurons) in enumerate(zip([self.inputs, *widths], widths, strict=False))

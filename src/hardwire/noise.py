@@ -18,7 +18,7 @@ _KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
 _LOW = 0xFFFFFFFF
 _PER_SAMPLE = 1 << 29  # bit 29 of a place: every sample draws for itself
 _MOST_SAMPLES = 1 << 16
-_WIRES = 1 << 30  # bit 30 of a place: the wires of a level, not its gates
+WIRES = 1 << 30  # bit 30 of a place: the wires of a level, not its gates
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _draw(
 def wire_gumbel(key: NoiseKey, layer: int, logits: torch.Tensor) -> torch.Tensor:
     """Standard Gumbel noise for the wires of a level, [2, rows, K]: a place of its own, apart from the gates' noise."""
     sides, rows, choices = logits.shape
-    return gumbel(key, layer + _WIRES, sides * rows, choices, like=logits).view(logits.shape)
+    return gumbel(key, layer + WIRES, sides * rows, choices, like=logits).view(logits.shape)
 
 
 def gumbel_like(x: torch.Tensor, generator: torch.Generator | None = None) -> torch.Tensor:

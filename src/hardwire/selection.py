@@ -36,6 +36,7 @@ METHODS = {
         Method("gumbel-st", hard=True, noisy=True),
     )
 }
+"""The four methods by name."""
 
 
 def get_method(name: "str | Method") -> Method:

@@ -60,11 +60,13 @@ class Users:
 class Temperature(nn.Module):
     """Base of all temperatures.
 
-    uses_confidence: whether `advance` needs the network's confidence. arguments: the names of the constructor's
-    arguments, each also an attribute, so that a saved model can name its temperature and build it again.
+    uses_confidence: whether `advance` needs the network's confidence. moves: whether it does anything. arguments: the
+    names of the constructor's arguments, each also an attribute, so that a saved model can name its temperature and
+    build it again.
     """
 
     uses_confidence = False
+    moves = True
     arguments: tuple[str, ...] = ("tau",)
 
     tau: torch.Tensor
@@ -84,12 +86,12 @@ class Temperature(nn.Module):
         """
         begins, known = self.users.come(user, shares)
         if begins:
-            self._before = {name: buffer.clone() for name, buffer in self.named_buffers()}
+            self._before = {name: buffer.clone() for name, buffer in self._buffers.items() if buffer is not None}
         elif known:
             return
         else:
-            for name, buffer in self.named_buffers():
-                buffer.copy_(self._before[name])
+            for name, before in self._before.items():
+                self.get_buffer(name).copy_(before)
         everybody = [*found, *self.users.others(user)]
         total = sum(count for _, count in everybody)
         self.advance(sum(value * (count / total) for value, count in everybody))
@@ -120,6 +122,8 @@ class Temperature(nn.Module):
 
 class Constant(Temperature):
     """The same tau throughout."""
+
+    moves = False
 
 
 class CAGE(Temperature):

@@ -1,100 +1,130 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
 #include "engine.hpp"
 
-using hardwire::Choice;
-using hardwire::Stack;
+using namespace hardwire;
 using FloatMatrix = Matrix<float>;
 using ConstFloatMatrix = Matrix<const float>;
+using Words = std::optional<Matrix<const std::uint64_t>>;
+using Floats = std::optional<ConstFloatMatrix>;
 
 namespace {
 
-std::vector<const float*> pointers(const std::vector<ConstFloatMatrix>& arrays) {
-  std::vector<const float*> result;
-  for (const auto& array : arrays) result.push_back(array.data());
+// A level as Python describes it, with the arrays that it points to.
+struct GivenLevel {
+  std::int64_t inputs, neurons, rows, candidates;
+  Vector<const std::int32_t> wires;
+  std::optional<Vector<const std::int32_t>> row_of;
+  int gate;
+  bool maximum;
+
+  LevelData data() const {
+    return {inputs, neurons, rows, candidates, wires.data(), row_of ? row_of->data() : nullptr, gate, maximum};
+  }
+};
+
+// The logits of a level: of gates [rows][16] and of wires [2 * rows][candidates]; None where there are none.
+using GivenLogits = std::vector<std::pair<Floats, Floats>>;
+using GivenGradients = std::vector<std::pair<std::optional<FloatMatrix>, std::optional<FloatMatrix>>>;
+
+template <class Float, class Given>
+std::vector<LevelLogits<Float>> pointers(const Given& given) {
+  std::vector<LevelLogits<Float>> result;
+  for (const auto& [gates, wires] : given)
+    result.push_back({gates ? gates->data() : nullptr, wires ? wires->data() : nullptr});
   return result;
 }
 
 // Either packed words or floats; None for the other.
-hardwire::Samples samples(const std::optional<Matrix<const std::uint64_t>>& words,
-                          const std::optional<ConstFloatMatrix>& floats) {
+Samples samples(const Words& words, const Floats& floats) {
   return {static_cast<std::int64_t>(words ? words->shape(0) : floats->shape(0)), words ? words->data() : nullptr,
           floats ? floats->data() : nullptr};
 }
 
-hardwire::SelectionRule make_rule(bool hard, bool noisy, float tau, std::uint64_t seed, std::uint32_t step,
-                                  std::uint32_t draw, std::uint32_t place) {
+SelectionRule make_rule(bool hard, bool noisy, float tau, std::uint64_t seed, std::uint32_t step, std::uint32_t draw,
+                        std::uint32_t place) {
   return {hard, noisy, tau,  static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32),
           draw, step,  place};
+}
+
+nb::tuple select_choices(const Engine& engine, const GivenLogits& logits, const std::vector<LevelRule>& rules,
+                         bool packed, std::int64_t readers_from, int threads, Choice& choice) {
+  std::vector<Confidences> found;
+  {
+    nb::gil_scoped_release release;
+    found = select(engine.stack(), pointers<const float>(logits), rules, packed, readers_from, threads, choice);
+  }
+  std::vector<double> gates, wires;
+  bool finite = true;
+  for (const Confidences& level : found) {
+    gates.push_back(level.gates);
+    wires.push_back(level.wires);
+    finite &= level.finite;
+  }
+  return nb::make_tuple(gates, wires, finite);
+}
+
+void forward(const Engine& engine, const Choice& choice, const Words& words, const Floats& floats, std::int64_t classes,
+             float temperature, int threads, FloatMatrix out) {
+  nb::gil_scoped_release release;
+  engine.forward(choice, samples(words, floats), {classes, temperature}, threads, out.data());
+}
+
+void backward(const Engine& engine, const Choice& choice, const Words& words, const Floats& floats,
+              std::int64_t classes, float temperature, int threads, ConstFloatMatrix out_gradient,
+              const GivenLogits& logits, const std::vector<LevelRule>& rules, const GivenGradients& gradients,
+              std::optional<FloatMatrix> in_gradient) {
+  nb::gil_scoped_release release;
+  engine.backward(choice, samples(words, floats), {classes, temperature}, out_gradient.data(),
+                  pointers<const float>(logits), rules, threads, pointers<float>(gradients),
+                  in_gradient ? in_gradient->data() : nullptr);
 }
 
 }  // namespace
 
 void bind_engine(nb::module_& m) {
-  m.def("instruction_set", [] { return std::string(hardwire::kernels().name); });
+  m.def("instruction_set", [] { return std::string(kernels().name); });
 
   nb::class_<Choice>(m, "Choice").def(nb::init<>());
-  nb::class_<hardwire::SelectionRule>(m, "SelectionRule")
+  nb::class_<SelectionRule>(m, "SelectionRule");
+  m.def("selection_rule", &make_rule, nb::arg("hard"), nb::arg("noisy"), nb::arg("tau"), nb::arg("seed"),
+        nb::arg("step"), nb::arg("draw"), nb::arg("place"));
+  nb::class_<LevelRule>(m, "LevelRule");
+  m.def(
+      "level_rule",
+      [](SelectionRule gates, SelectionRule wires, bool mixture) {
+        return LevelRule{gates, wires, mixture};
+      },
+      nb::arg("gates"), nb::arg("wires"), nb::arg("mixture"));
+  nb::class_<GivenLevel>(m, "Level");
+  m.def(
+      "level",
+      [](std::int64_t inputs, std::int64_t neurons, std::int64_t rows, std::int64_t candidates,
+         Vector<const std::int32_t> wires, std::optional<Vector<const std::int32_t>> row_of, int gate,
+         bool maximum) { return GivenLevel{inputs, neurons, rows, candidates, wires, row_of, gate, maximum}; },
+      nb::arg("inputs"), nb::arg("neurons"), nb::arg("rows"), nb::arg("candidates"), nb::arg("wires").noconvert(),
+      nb::arg("row_of").none(), nb::arg("gate"), nb::arg("maximum"));
+
+  nb::class_<Engine>(m, "Engine")
       .def(
           "__init__",
-          [](hardwire::SelectionRule* self, bool hard, bool noisy, float tau, std::uint64_t seed, std::uint32_t step,
-             std::uint32_t draw, std::uint32_t place) {
-            new (self) hardwire::SelectionRule(make_rule(hard, noisy, tau, seed, step, draw, place));
-          },
-          nb::arg("hard"), nb::arg("noisy"), nb::arg("tau"), nb::arg("seed"), nb::arg("step"), nb::arg("draw"),
-          nb::arg("place"))
-      .def_rw("tau", &hardwire::SelectionRule::tau);
-
-  nb::class_<Stack>(m, "Stack")
-      .def("__init__",
-           [](Stack* self, std::int64_t inputs, const std::vector<Matrix<const std::int32_t>>& wirings) {
-             std::vector<Stack::Wiring> layers;
-             for (const auto& w : wirings) layers.push_back({static_cast<std::int64_t>(w.shape(1)), w.data()});
-             new (self) Stack(inputs, layers);
-           })
-      .def("select",
-           [](const Stack& self, const std::vector<ConstFloatMatrix>& logits,
-              const std::vector<hardwire::SelectionRule>& rules, bool gates, bool coefficients, int threads,
-              Choice& choice) {
-             std::vector<hardwire::SelectionResult> results;
-             {
-               nb::gil_scoped_release release;
-               results = self.select(pointers(logits), rules, gates, coefficients, threads, choice);
-             }
-             std::vector<double> confidences;
-             bool finite = true;
-             for (const auto& result : results) {
-               confidences.push_back(result.confidence);
-               finite &= result.finite;
-             }
-             return nb::make_tuple(confidences, finite);
-           })
-      .def(
-          "forward",
-          [](const Stack& self, const Choice& choice, std::optional<Matrix<const std::uint64_t>> words,
-             std::optional<ConstFloatMatrix> floats, std::int64_t classes, float temperature, int threads,
-             FloatMatrix out) {
+          [](Engine* self, const std::vector<GivenLevel>& levels, bool fuse) {
+            std::vector<LevelData> data;
+            for (const GivenLevel& level : levels) data.push_back(level.data());
             nb::gil_scoped_release release;
-            self.forward(choice, samples(words, floats), {classes, temperature}, threads, out.data());
+            new (self) Engine(data, fuse);
           },
-          nb::arg("choice"), nb::arg("words").none(), nb::arg("floats").none(), nb::arg("classes"),
-          nb::arg("temperature"), nb::arg("threads"), nb::arg("out"))
-      .def(
-          "backward",
-          [](const Stack& self, const Choice& choice, std::optional<Matrix<const std::uint64_t>> words,
-             std::optional<ConstFloatMatrix> floats, std::int64_t classes, float temperature, int threads,
-             ConstFloatMatrix out_gradient, const std::vector<ConstFloatMatrix>& logits,
-             const std::vector<hardwire::SelectionRule>& rules, const std::vector<FloatMatrix>& logit_gradients,
-             std::optional<FloatMatrix> in_gradient) {
-            std::vector<float*> gradients;
-            for (const auto& array : logit_gradients) gradients.push_back(array.data());
-            nb::gil_scoped_release release;
-            self.backward(choice, samples(words, floats), {classes, temperature}, out_gradient.data(), pointers(logits),
-                          rules, threads, gradients, in_gradient ? in_gradient->data() : nullptr);
-          },
-          nb::arg("choice"), nb::arg("words").none(), nb::arg("floats").none(), nb::arg("classes"),
-          nb::arg("temperature"), nb::arg("threads"), nb::arg("out_gradient"), nb::arg("logits"), nb::arg("rules"),
-          nb::arg("logit_gradients"), nb::arg("in_gradient").none());
+          nb::arg("levels"), nb::arg("fuse"))
+      .def_prop_ro("stages", [](const Engine& self) { return self.stack().stages.size(); })
+      .def("select", &select_choices, nb::arg("logits"), nb::arg("rules"), nb::arg("packed"), nb::arg("readers_from"),
+           nb::arg("threads"), nb::arg("choice"))
+      .def("forward", &forward, nb::arg("choice"), nb::arg("words").none(), nb::arg("floats").none(),
+           nb::arg("classes"), nb::arg("temperature"), nb::arg("threads"), nb::arg("out"))
+      .def("backward", &backward, nb::arg("choice"), nb::arg("words").none(), nb::arg("floats").none(),
+           nb::arg("classes"), nb::arg("temperature"), nb::arg("threads"), nb::arg("out_gradient"), nb::arg("logits"),
+           nb::arg("rules"), nb::arg("gradients"), nb::arg("in_gradient").none());
 }

@@ -31,10 +31,10 @@ constexpr Derivatives make_derivatives() {
 }
 constexpr Derivatives kDerivatives = make_derivatives();
 
-inline void forward_bits(const LayerView& layer, const std::uint8_t* gates, const std::uint64_t* in, std::uint64_t* out,
+inline void forward_bits(const LevelView& level, const std::uint8_t* gates, const std::uint64_t* in, std::uint64_t* out,
                          std::uint64_t* pairs) {
-  for (std::int64_t j = 0; j < layer.neurons; ++j) {
-    const std::uint64_t a = in[layer.first[j]], b = in[layer.second[j]];
+  for (std::int64_t j = 0; j < level.neurons; ++j) {
+    const std::uint64_t a = in[level.first[j]], b = in[level.second[j]];
     out[j] = apply_masks(gate_masks(gates[j]), a, b);
     pairs[2 * j] = a;
     pairs[2 * j + 1] = b;
@@ -42,22 +42,22 @@ inline void forward_bits(const LayerView& layer, const std::uint8_t* gates, cons
 }
 
 // The same for rows of words: what the gate is has to be found out only once for all of them.
-inline void rows_of(int words, const LayerView& layer, const std::uint8_t* gates, const std::uint64_t* in,
+inline void rows_of(int words, const LevelView& level, const std::uint8_t* gates, const std::uint64_t* in,
                     std::uint64_t* out) {
-  for (std::int64_t j = 0; j < layer.neurons; ++j) {
-    const std::uint64_t *a = in + std::int64_t(layer.first[j]) * kRowWords,
-                        *b = in + std::int64_t(layer.second[j]) * kRowWords;
+  for (std::int64_t j = 0; j < level.neurons; ++j) {
+    const std::uint64_t *a = in + std::int64_t(level.first[j]) * kRowWords,
+                        *b = in + std::int64_t(level.second[j]) * kRowWords;
     const GateMasks gate = gate_masks(gates[j]);
     for (int w = 0; w < words; ++w) out[j * kRowWords + w] = apply_masks(gate, a[w], b[w]);
   }
 }
 
-inline void forward_rows(int words, const LayerView& layer, const std::uint8_t* gates, const std::uint64_t* in,
+inline void forward_rows(int words, const LevelView& level, const std::uint8_t* gates, const std::uint64_t* in,
                          std::uint64_t* out) {
   if (words == kRowWords)
-    rows_of(kRowWords, layer, gates, in, out);  // a constant: the loop becomes vector operations
+    rows_of(kRowWords, level, gates, in, out);  // a constant: the loop becomes vector operations
   else
-    rows_of(words, layer, gates, in, out);
+    rows_of(words, level, gates, in, out);
 }
 
 typedef std::uint64_t Row __attribute__((vector_size(kRowWords * sizeof(std::uint64_t))));
@@ -103,52 +103,61 @@ inline void add_sums(const Floats row[kVectors], std::uint64_t a, std::uint64_t 
   add_lane_sums(all, with_a, with_b, with_both, sums);
 }
 
-// kRows: the gradient row of consumer j is row_of[j] (class rows), else row j. kSums: reduce to the four sums as well.
-template <bool kRows, bool kSums>
-void backward(const LayerView& layer, const std::uint8_t* gates, const std::uint64_t* pairs, const float* rows,
-              const std::int32_t* row_of, float* in_rows, const std::uint64_t* in_pairs, float* sums) {
+inline float* sums_of(const SumsView& view, std::int64_t j) {
+  return view.sums + kTerms * (view.row_of ? view.row_of[j] : j);
+}
+
+// The samples whose gradient goes to this input of a level with `maximum`: where it is larger, or the first of equals.
+inline std::uint64_t to_larger(int side, std::uint64_t own, std::uint64_t other) {
+  return side == 0 ? own | ~other : own & ~other;
+}
+
+// kRows: several consumers share a gradient row (class rows). kSums: reduce to the four sums as well.
+template <bool kRows, bool kSums, bool kMaximum>
+void backward(const LevelView& level, const std::uint8_t* gates, const std::uint64_t* pairs, const GradientRows& rows,
+              float* in_rows, const SumsView* below) {
   constexpr std::int64_t kAhead = 8;
-  const std::int64_t edge_count = 2 * layer.neurons;
-  for (std::int64_t i = 0; i < layer.inputs; ++i) {
+  const std::int64_t edge_count = level.offsets[level.inputs];
+  for (std::int64_t i = 0; i < level.inputs; ++i) {
     Floats acc[kVectors];
     for (int v = 0; v < kVectors; ++v) acc[v] = Floats{};
-    for (std::int64_t e = layer.offsets[i]; e < layer.offsets[i + 1]; ++e) {
+    for (std::int64_t e = level.offsets[i]; e < level.offsets[i + 1]; ++e) {
       if (!kRows && e + kAhead < edge_count) {  // the second input's consumers lie anywhere: ask for them early
-        const std::int64_t ahead = layer.edges[e + kAhead] >> 1;
-        for (int v = 0; v < kVectors; ++v) __builtin_prefetch(rows + ahead * kWordSamples + v * kLanes);
+        const std::int64_t ahead = level.edges[e + kAhead] >> 1;
+        for (int v = 0; v < kVectors; ++v) __builtin_prefetch(rows.rows + ahead * kWordSamples + v * kLanes);
         __builtin_prefetch(pairs + 2 * ahead);
       }
-      const std::uint32_t edge = layer.edges[e];
+      const std::uint32_t edge = level.edges[e];
       const std::int64_t j = edge >> 1;
-      const float* row = rows + (kRows ? row_of[j] : j) * kWordSamples;
-      add_through_gate(row, kDerivatives.of[gates[j]][edge & 1], pairs[edge ^ 1], acc);
+      const float* row = rows.rows + (kRows ? rows.row_of[j] : j) * kWordSamples;
+      if (kMaximum)
+        add_through_gate(row, {to_larger(edge & 1, pairs[edge], pairs[edge ^ 1]), 0, 0, 0}, 0, acc);
+      else
+        add_through_gate(row, kDerivatives.of[gates[j]][edge & 1], pairs[edge ^ 1], acc);
     }
-    if (kSums) add_sums(acc, in_pairs[2 * i], in_pairs[2 * i + 1], sums + kTerms * i);
+    if (kSums) add_sums(acc, below->pairs[2 * i], below->pairs[2 * i + 1], sums_of(*below, i));
     if (in_rows)
       for (int v = 0; v < kVectors; ++v) store(in_rows + i * kWordSamples + v * kLanes, acc[v]);
   }
 }
 
-inline void backward_bits(const LayerView& layer, const std::uint8_t* gates, const std::uint64_t* pairs,
-                          const float* rows, const std::int32_t* row_of, float* in_rows, const std::uint64_t* in_pairs,
-                          float* sums) {
-  if (row_of && sums)
-    backward<true, true>(layer, gates, pairs, rows, row_of, in_rows, in_pairs, sums);
-  else if (row_of)
-    backward<true, false>(layer, gates, pairs, rows, row_of, in_rows, in_pairs, sums);
-  else if (sums)
-    backward<false, true>(layer, gates, pairs, rows, row_of, in_rows, in_pairs, sums);
-  else
-    backward<false, false>(layer, gates, pairs, rows, row_of, in_rows, in_pairs, sums);
+inline void backward_bits(const LevelView& level, const std::uint8_t* gates, const std::uint64_t* pairs,
+                          const GradientRows& rows, float* in_rows, const SumsView* below) {
+  constexpr decltype(&backward_bits) kByCase[2][2][2] = {
+      {{backward<false, false, false>, backward<false, false, true>},
+       {backward<false, true, false>, backward<false, true, true>}},
+      {{backward<true, false, false>, backward<true, false, true>},
+       {backward<true, true, false>, backward<true, true, true>}},
+  };
+  kByCase[rows.row_of != nullptr][below != nullptr][level.maximum](level, gates, pairs, rows, in_rows, below);
 }
 
-inline void top_sums_bits(std::int64_t neurons, const std::uint64_t* pairs, const float* rows,
-                          const std::int32_t* row_of, float* sums) {
+inline void sums_bits(std::int64_t neurons, const GradientRows& rows, const SumsView& sums) {
   for (std::int64_t j = 0; j < neurons; ++j) {
-    const float* row = rows + (row_of ? row_of[j] : j) * kWordSamples;
+    const float* row = rows.rows + (rows.row_of ? rows.row_of[j] : j) * kWordSamples;
     Floats d[kVectors];
     for (int v = 0; v < kVectors; ++v) d[v] = load(row + v * kLanes);
-    add_sums(d, pairs[2 * j], pairs[2 * j + 1], sums + kTerms * j);
+    add_sums(d, sums.pairs[2 * j], sums.pairs[2 * j + 1], sums_of(sums, j));
   }
 }
 

@@ -5,6 +5,8 @@
 #include "kernel_circuit.hpp"
 #include "kernel_floats.hpp"
 #include "kernel_selection.hpp"
+#include "kernel_trees.hpp"
+#include "kernel_wires.hpp"
 
 #define HARDWIRE_STRING(x) #x
 #define HARDWIRE_NAME(x) HARDWIRE_STRING(x)
@@ -16,16 +18,23 @@ namespace hardwire {
 const Kernels& HARDWIRE_TABLE(HARDWIRE_ISA)() {
   static constexpr Kernels table = {
       .name = HARDWIRE_NAME(HARDWIRE_ISA),
-      .select = select,
-      .logit_gradient = logit_gradient,
+      .select_gates = select_gates,
+      .gate_gradient = gate_gradient,
+      .select_wires = select_wires,
+      .wire_gradient = wire_gradient,
       .forward_bits = forward_bits,
       .forward_rows = forward_rows,
       .group_scores = group_scores,
       .backward_bits = backward_bits,
-      .top_sums_bits = top_sums_bits,
+      .sums_bits = sums_bits,
+      .wire_sums_bits = wire_sums_bits,
+      .forward_trees = forward_trees,
+      .backward_trees = backward_trees,
       .forward_floats = forward_floats,
+      .mix_wires = mix_wires,
       .backward_floats = backward_floats,
       .gather_edges = gather_edges,
+      .wire_sums_floats = wire_sums_floats,
       .run_tile = run_tile,
   };
   return table;

@@ -8,28 +8,79 @@
 
 namespace hardwire {
 
-constexpr int kTileSamples = 16;  // samples of a float tile, a vector
-constexpr int kRowWords = 4;      // words of a row, where a tile only runs forwards
+constexpr int kLanes = 16;            // floats of a vector
+constexpr int kTileSamples = kLanes;  // samples of a float tile
+constexpr int kRowWords = 4;          // words of a row, where a tile only runs forwards
 
-// Where one layer reads, and who reads its inputs. Edge 2 * neuron + side is the wire into the first (side 0) or second
-// (side 1) input of a neuron; edges[offsets[i] .. offsets[i + 1]) are the wires that input i feeds, in rising order.
-struct LayerView {
+// Where one level reads, and who reads its inputs. A wire of -1 reads the constant 0: in front of every array of values
+// there is a value that is zero. Edge 2 * neuron + side is the wire into the first (side 0) or second (side 1) input of
+// a neuron; edges[offsets[i] .. offsets[i + 1]) are the wires that input i feeds, in rising order.
+struct LevelView {
   std::int64_t inputs, neurons;
   const std::int32_t *first, *second;
   const std::int64_t* offsets;
   const std::uint32_t* edges;
+  const std::int32_t* row_of;  // the row of parameters of each neuron; null where each has its own
+  bool maximum;                // a gradient goes to the larger input, the first of equals, not as the formula says
+  // Where inputs are mixtures of candidates: weights[2 * rows][candidates], and an edge is wire * candidates +
+  // candidate.
+  std::int64_t rows, candidates;
+  const float* weights;  // null where they are not
 };
+
+// The candidates among which wires choose: wires[2][neurons][stride], of which the first `candidates` count (the others
+// are -1); parameters and sums are those of choice side * rows + row_of[neuron].
+struct WireView {
+  std::int64_t neurons, rows, candidates, stride;
+  const std::int32_t* wires;
+  const std::int32_t* row_of;
+};
+
+// Gradient rows: neuron j has row row_of[j], or row j where row_of is null.
+struct GradientRows {
+  const float* rows;
+  const std::int32_t* row_of;
+};
+
+// Where neurons add up what their logits need, the sums of d, d*a, d*b and d*a*b: sums[rows][4]. pairs[neurons][2] are
+// their input words; null on the float path.
+struct SumsView {
+  const std::uint64_t* pairs;
+  const std::int32_t* row_of;
+  float* sums;
+};
+
+// Kernels that are binary trees of gates, at `windows` places of an image each, or (pooling) at the `places` of each
+// window, whose results are joined by OR; a gradient goes to the first place that is 1, or else to the first. Node 1 is
+// the root of a tree, node n reads nodes 2n and 2n + 1, and the last 2^depth nodes are leaves: leaf l of window w reads
+// input sources[kernel][place][l][w], windows padded with -1 to `stride`.
+struct TreesView {
+  int depth;
+  std::int64_t inputs, kernels, windows, stride, places;
+  const std::int32_t* sources;
+  const std::uint8_t* gates;       // [kernels][2^depth], the gate of each node; the first counts for nothing
+  const std::int64_t* sum_starts;  // by distance from the root: where the sums of that floor's gates begin
+};
+constexpr int kWindows = 8;    // windows at a time
+constexpr int kMostDepth = 5;  // of trees
+constexpr std::int64_t kMostPlaces = 16;
 
 // How logits become choices; the noise is that of hardwire/noise.py.
 struct SelectionRule {
   bool hard, noisy;
   float tau;
-  std::uint32_t seed_low, seed_high, draw, step, place;  // place: layer, and bit 31 for evaluation
+  std::uint32_t seed_low, seed_high, draw, step, place;  // place: as noise.py numbers it
 };
 
 struct SelectionResult {
-  double confidence;  // sum over neurons of max softmax(logits)
+  double confidence;  // sum over choices of max softmax(logits)
   bool finite;        // no NaN or infinity among the logits
+};
+
+// Sums over the batch in `parts` slices that lie `stride` floats apart and are added in order.
+struct SumParts {
+  const float* sums;
+  std::int64_t parts, stride;
 };
 
 // A circuit: `operations` on slots, cut into runs of equal gates; `outputs` are slots, in `classes` equal groups.
@@ -49,23 +100,32 @@ struct CircuitView {
 struct Kernels {
   const char* name;
 
-  // Neurons [begin, end) of a layer: logits[neurons][16] -> the picked gate of each (hard) or the four coefficients of
-  // the mixture (soft; also of the picked gate, if coefficients are wanted for it). Either output may be null.
-  SelectionResult (*select)(const float* logits, std::int64_t begin, std::int64_t end, const SelectionRule& rule,
-                            std::uint8_t* gates, float* coefficients);
+  // Rows [begin, end) of a level: logits[rows][16] -> the picked gate of each (hard) or the four coefficients of the
+  // mixture (soft; also of the picked gate, if coefficients are wanted for it). Either output may be null.
+  SelectionResult (*select_gates)(const float* logits, std::int64_t begin, std::int64_t end, const SelectionRule& rule,
+                                  std::uint8_t* gates, float* coefficients);
 
-  // Neurons [begin, end): the batch sums of d, d*a, d*b, d*a*b, given in `parts` slices of [neurons][4] that lie
-  // `stride` floats apart and are added in order, -> gradient[neurons][16] of the logits.
-  void (*logit_gradient)(const float* logits, std::int64_t begin, std::int64_t end, const SelectionRule& rule,
-                         const float* sums, std::int64_t parts, std::int64_t stride, float* gradient);
+  // Rows [begin, end): sums[rows][4] -> gradient[rows][16] of the logits.
+  void (*gate_gradient)(const float* logits, std::int64_t begin, std::int64_t end, const SelectionRule& rule,
+                        const SumParts& sums, float* gradient);
 
-  // 64 samples through a layer, a word a neuron, on the way back: the input words are kept in pairs[neurons][2].
-  void (*forward_bits)(const LayerView& layer, const std::uint8_t* gates, const std::uint64_t* in, std::uint64_t* out,
+  // Choices [begin, end) among `candidates`: logits[choices][candidates] -> the picked one of each, or the weights of
+  // all, [choices][candidates]; whichever is not null.
+  SelectionResult (*select_wires)(const float* logits, std::int64_t candidates, std::int64_t begin, std::int64_t end,
+                                  const SelectionRule& rule, float* scratch, std::int32_t* picked, float* weights);
+
+  // Choices [begin, end): sums[choices][sum_width], of which the first `candidates` count -> gradient of the logits.
+  void (*wire_gradient)(const float* logits, std::int64_t candidates, std::int64_t begin, std::int64_t end,
+                        const SelectionRule& rule, float* scratch, const SumParts& sums, std::int64_t sum_width,
+                        float* gradient);
+
+  // 64 samples through a level, a word a neuron, on the way back: the input words are kept in pairs[neurons][2].
+  void (*forward_bits)(const LevelView& level, const std::uint8_t* gates, const std::uint64_t* in, std::uint64_t* out,
                        std::uint64_t* pairs);
 
-  // 256 samples through a layer, a row of four words a neuron: in[inputs][4] -> out[neurons][4]; where the batch ends
+  // 256 samples through a level, a row of four words a neuron: in[inputs][4] -> out[neurons][4]; where the batch ends
   // inside a row, only the first `words` of it.
-  void (*forward_rows)(int words, const LayerView& layer, const std::uint8_t* gates, const std::uint64_t* in,
+  void (*forward_rows)(int words, const LevelView& level, const std::uint8_t* gates, const std::uint64_t* in,
                        std::uint64_t* out);
 
   // The class sums of the first `samples` of such rows: each of `classes` equal groups of neurons is added up and
@@ -73,29 +133,48 @@ struct Kernels {
   void (*group_scores)(const std::uint64_t* rows, std::int64_t neurons, std::int64_t classes, std::int64_t samples,
                        float temperature, float* scores);
 
-  // 64 samples backwards through `layer`: from the gradient rows of its neurons (row row_of[j] of 64 floats, or row j
-  // where row_of is null) to those of its inputs (in_rows; null where nobody needs them). Inputs that are neurons
-  // themselves are also reduced to their four sums, added to sums[inputs][4]: in_pairs are the input words of those.
-  void (*backward_bits)(const LayerView& layer, const std::uint8_t* gates, const std::uint64_t* pairs,
-                        const float* rows, const std::int32_t* row_of, float* in_rows, const std::uint64_t* in_pairs,
-                        float* sums);
+  // 64 samples backwards through a level: from the gradient rows (of 64 floats) of its neurons to those of its inputs
+  // (in_rows; null where nobody needs them). Inputs that are neurons with logits also get their sums (below; or null).
+  void (*backward_bits)(const LevelView& level, const std::uint8_t* gates, const std::uint64_t* pairs,
+                        const GradientRows& rows, float* in_rows, const SumsView* below);
 
-  // The four sums of the last layer, whose gradient rows are given.
-  void (*top_sums_bits)(std::int64_t neurons, const std::uint64_t* pairs, const float* rows, const std::int32_t* row_of,
-                        float* sums);
+  // The sums of a level whose gradient rows are given.
+  void (*sums_bits)(std::int64_t neurons, const GradientRows& rows, const SumsView& sums);
 
-  // 16 samples through a layer of mixtures: in[inputs][16], coefficients[neurons][4] -> out[neurons][16].
-  void (*forward_floats)(const LayerView& layer, const float* coefficients, const float* in, float* out);
+  // 64 samples of a level with learned wires: adds to sums[choices][stride] the sum over the samples of e * x, for
+  // every candidate's value x and the gradient e of the input that chooses; through the picked gates, or where
+  // `mixture` is given through those coefficients[neurons][4].
+  void (*wire_sums_bits)(const WireView& wires, const std::uint8_t* gates, const float* mixture,
+                         const std::uint64_t* pairs, const std::uint64_t* in, const GradientRows& rows, bool fresh,
+                         float* sums);
 
-  // Backwards through one layer of mixtures. The gradient of neuron j's output is rows[row_of[j]] (row_of given) or
-  // the sum of the edges that read it, consumer_edges[2 * neurons of the next layer][16] by `consumers`. Writes the
-  // gradient of its two wires to edges[2 * neurons][16] (unless null) and adds its four sums.
-  void (*backward_floats)(const LayerView& layer, const float* coefficients, const float* in,
-                          const LayerView* consumers, const float* consumer_edges, const float* rows,
-                          const std::int32_t* row_of, float* edges, float* sums);
+  // Trees, 64 samples (words == 1) or 256 (words == 4): in[inputs][words] -> out[kernels][windows][words].
+  void (*forward_trees)(int words, const TreesView& trees, const std::uint64_t* in, std::uint64_t* out);
 
-  // The gradient rows of a layer's inputs from its edges: in_rows[inputs][16].
-  void (*gather_edges)(const LayerView& layer, const float* edges, float* in_rows);
+  // 64 samples backwards through trees: from the gradient rows of [kernels][windows] to those of the inputs, added to
+  // in_rows (which has a row -1 for wires that read nothing; null where nobody needs them), and the sums of all gates,
+  // added to sums[gates][4], floor by floor. scratch: [2^(depth + 1)][8 windows][64].
+  void (*backward_trees)(const TreesView& trees, const std::uint64_t* in, const GradientRows& rows, float* in_rows,
+                         float* scratch, float* sums);
+
+  // 16 samples through a level of mixtures: in[inputs][16], coefficients[neurons][4] -> out[neurons][16].
+  void (*forward_floats)(const LevelView& level, const float* coefficients, const float* in, float* out);
+
+  // The inputs of neurons that are mixtures of candidates by weights[choices][candidates] -> mixed[2 * neurons][16].
+  void (*mix_wires)(const WireView& wires, const float* weights, const float* in, float* mixed);
+
+  // Backwards through one level of mixtures. The gradient of neuron j's output is rows[row_of[j]] (rows given) or the
+  // sum of the edges that read it, consumer_edges[2 * neurons of the next level][16] by `consumers`. Writes the
+  // gradient of its two wires to edges[2 * neurons][16] (unless null) and adds its four sums (unless null).
+  void (*backward_floats)(const LevelView& level, const float* coefficients, const float* in,
+                          const LevelView* consumers, const float* consumer_edges, const GradientRows& rows,
+                          float* edges, float* sums);
+
+  // The gradient rows of a level's inputs from its edges: in_rows[inputs][16].
+  void (*gather_edges)(const LevelView& level, const float* edges, float* in_rows);
+
+  // As wire_sums_bits, from the edges of a level.
+  void (*wire_sums_floats)(const WireView& wires, const float* in, const float* edges, float* sums);
 
   // One tile of rows <= lanes * 64 images through a circuit, lanes 1, 8, 16 or 32: words[rows][words of the inputs] ->
   // scores[rows][classes] or winners[rows] (ties to the lowest class), whichever is not null. slots: [slots][lanes]

@@ -4,14 +4,14 @@
 #pragma once
 #include <cstdint>
 
+#include "kernels.hpp"
+
 #if defined(__AVX512F__) || defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
 namespace hardwire {
 namespace {
-
-constexpr int kLanes = 16;
 
 template <class T>
 struct Pair {
@@ -181,6 +181,72 @@ inline Floats subtract_where(Floats accumulator, std::uint64_t bits, Floats x) {
   return accumulator - only(lane_mask(bits), x);
 }
 #endif
+
+// The lanes whose bit is set in the low 16 bits of a word, as this instruction set likes to have them.
+#ifdef __AVX512F__
+using Mask = __mmask16;
+inline Mask mask_of(std::uint64_t bits) { return static_cast<Mask>(bits); }
+inline Floats only(Mask mask, Floats x) { return (Floats)_mm512_maskz_mov_ps(mask, (__m512)x); }
+inline Floats choose(Mask mask, Floats yes, Floats no) {
+  return (Floats)_mm512_mask_mov_ps((__m512)no, mask, (__m512)yes);
+}
+#else
+using Mask = Ints;
+inline Mask mask_of(std::uint64_t bits) { return lane_mask(bits); }
+#endif
+
+// Lane n of the result is table[index[n] % 16].
+#if defined(__AVX512F__)
+inline Floats look_up(const Floats& table, const Words& index) {
+  return (Floats)_mm512_permutexvar_ps((__m512i)index, (__m512)table);
+}
+// The same for 32 numbers: table[index[n] % 32] of two tables of 16.
+inline Floats look_up(const Floats& low, const Floats& high, const Words& index) {
+  return (Floats)_mm512_permutex2var_ps((__m512)low, (__m512i)index, (__m512)high);
+}
+#elif defined(__AVX2__)
+inline PartFloats look_up(const Floats& table, PartWords index) {
+  const __m256 low = _mm256_permutevar8x32_ps((__m256)table.low, (__m256i)index);
+  const __m256 high = _mm256_permutevar8x32_ps((__m256)table.high, (__m256i)index);
+  return (PartFloats)_mm256_blendv_ps(low, high, (__m256)(index << 28));  // bit 3 becomes the sign
+}
+inline Floats look_up(const Floats& table, const Words& index) {
+  return {look_up(table, index.low), look_up(table, index.high)};
+}
+#else
+inline Floats look_up(const Floats& table, const Words& index) {
+  alignas(64) float values[kLanes], found[kLanes];
+  alignas(64) std::uint32_t places[kLanes];
+  __builtin_memcpy(values, &table, sizeof values);
+  __builtin_memcpy(places, &index, sizeof places);
+  for (int n = 0; n < kLanes; ++n) found[n] = values[places[n] % kLanes];
+  Floats result;
+  __builtin_memcpy(&result, found, sizeof result);
+  return result;
+}
+#endif
+
+// The lower and upper halves of 16 words in[index].
+inline void gather_words(const std::uint64_t* in, const std::int32_t* index, Words& low, Words& high) {
+#ifdef __AVX512F__
+  const auto half = [&](int from) {
+    return _mm512_i32gather_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(index + from)), in, 8);
+  };
+  const __m512i first = half(0), second = half(8);
+  const __m512i even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+  low = (Words)_mm512_permutex2var_epi32(first, even, second);
+  high = (Words)_mm512_permutex2var_epi32(first, _mm512_or_si512(even, _mm512_set1_epi32(1)), second);
+#else
+  alignas(64) std::uint32_t lower[kLanes], upper[kLanes];
+  for (int n = 0; n < kLanes; ++n) {
+    const std::uint64_t word = in[index[n]];
+    lower[n] = static_cast<std::uint32_t>(word);
+    upper[n] = static_cast<std::uint32_t>(word >> 32);
+  }
+  __builtin_memcpy(&low, lower, sizeof low);
+  __builtin_memcpy(&high, upper, sizeof high);
+#endif
+}
 
 typedef float Four __attribute__((vector_size(16)));
 

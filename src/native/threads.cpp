@@ -124,11 +124,11 @@ OpenMpParallel torch_threads() {
 }  // namespace
 
 void parallel_for(int threads, std::int64_t tasks, const std::function<void(std::int64_t, int)>& body) {
-  threads = static_cast<int>(std::min<std::int64_t>(threads, tasks));
   Job job{&body, tasks};
-  if (threads <= 1) {
+  if (threads <= 1 || tasks <= 1) {
     job.work(0);
   } else if (const OpenMpParallel parallel = torch_threads()) {
+    // all of them, even for few tasks: OpenMP ends the threads that a smaller team leaves over, and starts them again
     parallel([](void* data) { static_cast<Job*>(data)->join(); }, &job, threads, 0);
   } else if (!pool().run(threads, job)) {
     job.work(0);

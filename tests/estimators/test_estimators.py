@@ -57,7 +57,7 @@ def test_what_the_network_learned_is_what_is_predicted(kind, data):
     if kind is hw.LogicClassifier:
         assert np.array_equal(model.predict(data[0]), model.classes_[said])
     else:
-        assert np.array_equal(model.predict(data[0]), said.astype(np.float64))
+        assert np.array_equal(model.predict(data[0]), said)
 
 
 def test_both_learn():

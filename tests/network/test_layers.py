@@ -243,3 +243,18 @@ def test_cage_refuses_a_number_of_choices_that_is_not_the_choices_own():
         hw.LogicLayer(4, 2, tau=CAGE(choices=8))
     with pytest.raises(hw.HardwireError, match="normalised for 16 choices, not 3"):
         hw.Choice(3, tau=CAGE())
+
+
+@pytest.mark.parametrize("options", [{}, {"wiring": "learned", "candidates": 3}])
+def test_a_layer_wires_only_the_inputs_that_it_is_to_read(options):
+    layer = hw.LogicLayer(50, 40, seed=0, reads=[3, 7, 11, 40], **options)
+    assert layer.wiring.unique().tolist() == [3, 7, 11, 40]
+    net = hw.LogicNetwork(50, 2, widths=[40, 20], seed=0, reads=[3, 7, 11, 40], **options)
+    assert net.layers[0].wiring.unique().tolist() == [3, 7, 11, 40]
+    assert len(net.layers[1].wiring.unique()) > 10
+
+
+@pytest.mark.parametrize("reads", [[], [50], [-1], [0.5], 3])
+def test_inputs_that_are_not_there_cannot_be_read(reads):
+    with pytest.raises(hw.HardwireError, match="reads are some of the inputs 0 to 49"):
+        hw.LogicLayer(50, 40, seed=0, reads=reads)

@@ -1,5 +1,7 @@
 """A study on a real Ray cluster of two nodes, one of which is killed in the middle."""
 
+import contextlib
+import signal
 from pathlib import Path
 
 import pytest
@@ -29,13 +31,34 @@ class _Killer(study.Watcher):
             (self.folder / "go").touch()
 
 
+@contextlib.contextmanager
+def _at_most(seconds: int):
+    """Raises TimeoutError inside when the time is over."""
+
+    def over(number, frame):
+        raise TimeoutError(f"still not done after {seconds} seconds")
+
+    before = signal.signal(signal.SIGALRM, over)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
 @pytest.fixture
 def cluster(monkeypatch):
     from ray.cluster_utils import Cluster
 
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1] / "support"))  # of the nodes, for the waiting kind
-    started = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    yield started
+    try:
+        with _at_most(90):
+            started = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    except TimeoutError:  # Ray itself waits for ever, for example where another cluster has the ports
+        pytest.skip("Ray did not start a cluster within 90 seconds")
+    with _at_most(300):
+        yield started
     ray.shutdown()
     started.shutdown()
 

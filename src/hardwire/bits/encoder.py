@@ -119,6 +119,17 @@ class Encoder:
         encode(np.ascontiguousarray(raw), thresholds, words)
         return words
 
+    def useful(self, words: np.ndarray) -> np.ndarray:
+        """The bits that are not the same in all of these encoded rows, one of each threshold; all, where there is none.
+
+        A column of few values repeats thresholds and a constant one tells nothing: no gate should be wired to those.
+        """
+        differ = np.bitwise_and.reduce(words) ^ np.bitwise_or.reduce(words)
+        repeated = np.zeros(self.thresholds.shape, bool)
+        repeated[:, 1:] = self.thresholds[:, 1:] == self.thresholds[:, :-1]
+        found = np.flatnonzero((packing.unpack(differ[None], self.features)[0] == 1) & ~repeated.ravel())
+        return found if len(found) else np.arange(self.features)
+
 
 def _finite_matrix(x: Any) -> np.ndarray:
     """x as float32 [rows, columns], which is what `encode` will compare."""

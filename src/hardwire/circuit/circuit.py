@@ -1,7 +1,8 @@
 """`Circuit`: a classifier as a netlist whose outputs are counted class by class, with the encoder of raw values.
 
-A class score is the number of true outputs in its group; the highest wins, ties go to the lowest class. The methods
-are one line each: what they do lies in the module they name, and is loaded when they are called.
+A class score is the number of true outputs in its group; the highest wins, ties go to the lowest class. A circuit of
+one group may say a `Number` instead. The methods are one line each: what they do lies in the module they name, and is
+loaded when they are called.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hardwire.bits import Encoder
+from hardwire.bits import Columns, Encoder
 from hardwire.circuit.netlist import Netlist
+from hardwire.circuit.number import Number
 from hardwire.errors import HardwireError
 
 if TYPE_CHECKING:
@@ -42,12 +44,15 @@ class About:
 @dataclass(frozen=True, eq=False)
 class Circuit:
     """A classifier: `netlist`, whose outputs are `classes` contiguous equal groups, the encoder of raw values, and what
-    is known of its origin."""
+    is known of its origin. number: what one group stands for, instead of a class. columns: what raw values and classes
+    are called in a table."""
 
     netlist: Netlist
     classes: int
     encoder: Encoder | None = None
     about: About = About()
+    number: Number | None = None
+    columns: Columns | None = None
 
     def __post_init__(self) -> None:
         outputs = len(self.netlist.outputs)
@@ -57,6 +62,8 @@ class Circuit:
             )
         if self.encoder is not None and self.encoder.features != self.inputs:
             raise HardwireError(f"the encoder makes {self.encoder.features} bits but the circuit reads {self.inputs}")
+        if self.number is not None and self.classes != 1:
+            raise HardwireError(f"a number is the sum of one group, not of {self.classes}")
 
     @classmethod
     def from_layers(
@@ -80,7 +87,8 @@ class Circuit:
         net = fuse(net)
         levels = freeze(net.stack())
         gates, wirings = [level.gates for level in levels], [level.wires for level in levels]
-        return cls(Netlist.from_layers(net.inputs, gates, wirings), net.classes, net.encoder, about or About())
+        netlist, number = Netlist.from_layers(net.inputs, gates, wirings), Number.of(net.group_sum, net.widths[-1])
+        return cls(netlist, net.classes, net.encoder, about or About(), number, net.columns)
 
     @property
     def inputs(self) -> int:
@@ -126,11 +134,22 @@ class Circuit:
 
         return run(self, images, raw, threads, scores=True)
 
-    def predict(self, images: Any, *, raw: bool = False, threads: int | None = None) -> npt.NDArray[np.int64]:
-        """Classes, int64 [images], ties to the lowest class; takes what `scores` takes."""
+    def predict(self, images: Any, *, raw: bool = False, threads: int | None = None) -> npt.NDArray[Any]:
+        """Classes, int64 [images], ties to the lowest class, or numbers, float64; takes what `scores` takes."""
         from hardwire.circuit.evaluate import run
 
+        if self.number is not None:
+            return self.answers(self.scores(images, raw=raw, threads=threads)) * self.number.step
         return run(self, images, raw, threads, scores=False)
+
+    def answers(self, scores: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+        """What an export says of class sums: the class, or the whole number of steps."""
+        return scores.argmax(axis=1) if self.number is None else scores[:, 0].astype(np.int64) + self.number.offset
+
+    @property
+    def answer_width(self) -> int:
+        """Bits of an answer: of a class at least one, of a number its sign among them."""
+        return max(1, (self.classes - 1).bit_length()) if self.number is None else self.number.width(self.group)
 
     def statistics(self) -> "Statistics":
         """Gates by type, depth, fan-out, dead gates."""

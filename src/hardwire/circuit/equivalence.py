@@ -73,6 +73,8 @@ def circuits_equal(a: Circuit, b: Circuit, **options: Any) -> Equivalence:
     """Compares the outputs one by one, which is more than equal class sums."""
     if a.classes != b.classes:
         raise HardwireError(f"one circuit has {a.classes} classes and the other {b.classes}")
+    if a.number != b.number:
+        raise HardwireError(f"one circuit says {a.number or 'a class'} and the other {b.number or 'a class'}")
     return netlists_equal(a.netlist, b.netlist, **options)
 
 

@@ -17,9 +17,10 @@ import numpy.typing as npt
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
-from hardwire.bits import Encoder
+from hardwire.bits import Columns, Encoder
 from hardwire.circuit.circuit import About, Circuit
 from hardwire.circuit.netlist import Netlist
+from hardwire.circuit.number import Number
 from hardwire.errors import HardwireError
 from hardwire.files import write_whole
 
@@ -35,6 +36,7 @@ def save(circuit: Circuit, path: _Path) -> None:
     arrays, metadata = _parts(circuit)
     header = {"version": VERSION, "inputs": circuit.inputs, "classes": circuit.classes, "about": asdict(circuit.about)}
     metadata |= {"format": FORMAT, "circuit": json.dumps(header)}
+    metadata |= {} if circuit.columns is None else {"columns": circuit.columns.to_json()}
     metadata["digest"] = _digest(arrays, metadata)
     write_whole(path, to_bytes(arrays, metadata))
 
@@ -47,9 +49,10 @@ def function_digest(circuit: Circuit) -> str:
 
 def _parts(circuit: Circuit) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str]]:
     arrays = {name: getattr(circuit.netlist, name) for name in ARRAYS}
+    metadata = {} if circuit.number is None else {"number": json.dumps(asdict(circuit.number))}
     if circuit.encoder is None:
-        return arrays, {}
-    return arrays | {"thresholds": circuit.encoder.thresholds}, {"units": circuit.encoder.units()}
+        return arrays, metadata
+    return arrays | {"thresholds": circuit.encoder.thresholds}, metadata | {"units": circuit.encoder.units()}
 
 
 def _digest(arrays: Mapping[str, npt.NDArray[Any]], metadata: Mapping[str, str]) -> str:
@@ -135,4 +138,12 @@ def _circuit(header: dict[str, Any], metadata: Mapping[str, str], arrays: dict[s
     thresholds = arrays.get("thresholds")
     encoder = None if thresholds is None else Encoder.restored(thresholds, metadata.get("units"))
     netlist = Netlist(header["inputs"], **{name: arrays[name] for name in ARRAYS})
-    return Circuit(netlist, header["classes"], encoder, header["about"])
+    columns = Columns.from_json(metadata["columns"]) if "columns" in metadata else None
+    return Circuit(netlist, header["classes"], encoder, header["about"], _number(metadata.get("number")), columns)
+
+
+def _number(text: str | None) -> Number | None:
+    try:
+        return None if text is None else Number(**json.loads(text))
+    except (ValueError, TypeError, RecursionError):
+        raise HardwireError("its number is damaged; write the file again") from None

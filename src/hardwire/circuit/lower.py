@@ -1,7 +1,7 @@
 """A whole classifier as plain gates: encoder, circuit, class sums and argmax, for formats that know nothing else.
 
 Inputs are the bits `x[k]` of the raw values (lowest first) or the circuit's own input bits; outputs are the bits of
-the winning class, lowest first.
+the winning class, or of the number in two's complement, lowest first.
 """
 
 from collections import deque
@@ -17,13 +17,15 @@ Player = tuple[list[int], list[int]]  # a score and a class number, each as node
 
 
 def complete(circuit: Circuit, reading: Reading) -> Netlist:
-    """The whole classifier: as many inputs as an image has bits, and ceil(log2(classes)) outputs (at least one)."""
+    """The whole classifier: as many inputs as an image has bits, and as many outputs as an answer has."""
     builder = Builder(reading.width)
     bits = list(range(builder.inputs)) if reading.kind == "bits" else _encode(builder, reading)
     outputs = builder.embed(circuit.netlist, bits)
     sums = [
         count_ones(builder, outputs[start : start + circuit.group]) for start in range(0, len(outputs), circuit.group)
     ]
+    if circuit.number is not None:
+        return builder.netlist(add_constant(builder, sums[0], circuit.number.offset, circuit.answer_width))
     return builder.netlist(argmax(builder, sums))
 
 
@@ -112,6 +114,14 @@ def _add(builder: Builder, bits: list[int]) -> tuple[int, int]:
         builder.gate(algebra.XOR, half, bits[2]),
         builder.gate(algebra.OR, carry, builder.gate(algebra.AND, half, bits[2])),
     )
+
+
+def add_constant(builder: Builder, number: list[int], constant: int, width: int) -> list[int]:
+    """number + constant in `width` bits, two's complement, lowest bit first."""
+    zero, one = builder.constant(False), builder.constant(True)
+    first = [*number, *[zero] * (width - len(number))]
+    second = [one if constant >> place & 1 else zero for place in range(width)]
+    return _sum(builder, [first, second])[:width]
 
 
 def argmax(builder: Builder, sums: list[list[int]]) -> list[int]:

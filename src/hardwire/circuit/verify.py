@@ -93,7 +93,7 @@ def _read(circuit: Circuit, path: Path, raw: str | None) -> Readback:
 
 def _answers(circuit: Circuit, images: npt.ArrayLike, raw: bool = False) -> Answers:
     scores = circuit.scores(images, raw=raw)
-    return Answers(scores.argmax(axis=1), scores)
+    return Answers(circuit.answers(scores), scores)
 
 
 def _batches(

@@ -14,7 +14,7 @@ from typing import Self
 import numpy as np
 import torch
 
-from hardwire.bits import Bits, Encoder
+from hardwire.bits import Bits, Columns, Encoder
 from hardwire.errors import HardwireError, unknown_name
 
 SPLITS = ("train", "test")
@@ -71,7 +71,7 @@ class Split(Rows):
     """Rows of a classifier: x: Bits, or float32 [rows, features] in [0, 1];  y: int64 [rows], not negative."""
 
     def __post_init__(self) -> None:
-        _check_labels(self.y)
+        self._check_targets()
         if not isinstance(self.x, Bits):
             _check_floats(self.x)
         if len(self.x) != len(self.y):
@@ -79,9 +79,21 @@ class Split(Rows):
         if 0 in self.x.shape:
             raise HardwireError(f"x of shape {list(self.x.shape)} is empty; give at least one row and one feature")
 
+    def _check_targets(self) -> None:
+        _check_labels(self.y)
+
     def __repr__(self) -> str:
         kind = "bits" if isinstance(self.x, Bits) else "floats"
         return f"Split({len(self)} rows of {self.x.shape[1]} {kind})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NumberSplit(Split):
+    """Rows of a network that computes a number: y is float64 [rows]."""
+
+    def _check_targets(self) -> None:
+        if self.y.dtype != torch.float64 or self.y.ndim != 1 or not torch.isfinite(self.y).all():
+            raise HardwireError(f"numbers are a float64 tensor [rows], all finite, not {self.y.dtype}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +102,8 @@ class Dataset:
 
     encoder: thresholds in the units of the raw values; `encoder.encode(raw(split))` are the bits a deployed circuit
     reads, also where x is continuous. image_shape: the shape of one raw row, such as (28, 28), or None. held_out:
-    validation rows that are not in train, where there are some.
+    validation rows that are not in train, where there are some. columns: what raw values and classes are called in a
+    table. number: instead of classes, the range of the number that is the target.
     """
 
     name: str
@@ -101,12 +114,15 @@ class Dataset:
     image_shape: tuple[int, ...] | None = None
     read_raw: Callable[[str], np.ndarray] | None = field(default=None, repr=False)
     held_out: Split | None = None
+    columns: Columns | None = None
+    number: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         self._check_fit("test", self.test)
         if self.held_out is not None:
             self._check_fit("validation", self.held_out)
-        self._check_label_range()
+        if self.number is None:
+            self._check_label_range()
         self._check_encoder()
 
     def _check_fit(self, name: str, split: Split) -> None:
@@ -140,6 +156,13 @@ class Dataset:
     def inputs(self) -> int:
         """Features of a row: what the network reads."""
         return self.train.x.shape[1]
+
+    def useful_inputs(self) -> list[int] | None:
+        """The inputs that a network of a table should wire; None: all."""
+        if self.columns is None or self.encoder is None or not isinstance(self.train.x, Bits):
+            return None
+        useful: list[int] = self.encoder.useful(self.train.x.numpy()).tolist()
+        return useful
 
     @property
     def validation(self) -> Split:
@@ -213,6 +236,6 @@ def _check_floats(x: torch.Tensor) -> None:
     low, high = torch.aminmax(x)  # either is NaN where x has one
     if not (low >= 0 and high <= 1):
         raise HardwireError(
-            f"continuous x must lie in [0, 1] without NaN, but spans {low:g} to {high:g}; scale it, "
-            "for example (x - x.min()) / (x.max() - x.min())"
+            f"continuous x must lie in [0, 1] without NaN, but spans {low:g} to {high:g}; give thresholds that "
+            "make bits of it, such as hw.Encoder.fit(x_train).thresholds (scaling it would lose most of it)"
         )

@@ -1,9 +1,13 @@
-"""The kinds of files that `hw.data.load` reads, by suffix: a new kind is a function and a line of `KINDS`."""
+"""The kinds of files that `hw.data.load` reads, by suffix: a new kind is a function and a line of `KINDS`.
+
+Behind the path of a table stands the column to predict, and before it, if wanted, the thresholds of each column:
+"flowers.csv#species", "flowers.csv@16#species". So a table, too, is named by one text, as all datasets are.
+"""
 
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hardwire.errors import HardwireError, unknown_name
 
@@ -17,20 +21,44 @@ def _npz(path: Path) -> "Dataset":
     return load_npz(path)
 
 
-KINDS: "dict[str, Callable[[Path], Dataset]]" = {".npz": _npz}
+def _table(path: Path, target: str | None = None, levels: int | None = None) -> "Dataset":
+    from hardwire.data.table import load_table
+
+    return load_table(path, target, levels)
+
+
+KINDS: "dict[str, Callable[..., Dataset]]" = {".npz": _npz, ".csv": _table, ".parquet": _table}
+TABLES = tuple(suffix for suffix, read in KINDS.items() if read is _table)
+
+
+def split_name(name: str | PathLike[str]) -> tuple[Path, dict[str, Any]]:
+    """The path of a file, and what is asked of it behind: target and levels of a table, if they are there."""
+    path, _, target = str(name).partition("#")
+    before, _, levels = path.rpartition("@")
+    asked: dict[str, Any] = {"target": target} if target else {}
+    if before and Path(before).suffix.lower() in KINDS:
+        if not levels.isdecimal() or int(levels) < 1:
+            raise HardwireError(f"{name} asks for {levels!r} thresholds of each column; use a number such as 16")
+        path, asked = before, asked | {"levels": int(levels)}
+    return Path(path), asked
 
 
 def is_file(name: str | PathLike[str]) -> bool:
     """Whether this is the path of a file of a known kind; a plain string of another ending is the name of a dataset."""
-    suffix = Path(name).suffix.lower()
+    path, _ = split_name(name)
+    suffix = path.suffix.lower()
     if suffix not in KINDS and isinstance(name, PathLike):
-        raise unknown_name("kind of file", Path(name).name, KINDS)
+        raise unknown_name("kind of file", path.name, KINDS)
     return suffix in KINDS
+
+
+def is_table(name: str | PathLike[str]) -> bool:
+    return split_name(name)[0].suffix.lower() in TABLES
 
 
 def check_there(name: str | PathLike[str]) -> Path:
     """The path of a file that exists."""
-    path = Path(name).expanduser()
+    path = split_name(name)[0].expanduser()
     if not path.exists():
         raise HardwireError(f"there is no file {path}")
     return path
@@ -38,4 +66,8 @@ def check_there(name: str | PathLike[str]) -> Path:
 
 def read_file(name: str | PathLike[str]) -> "Dataset":
     """The dataset of a file."""
-    return KINDS[Path(name).suffix.lower()](check_there(name))
+    path, (_, asked) = check_there(name), split_name(name)
+    suffix = path.suffix.lower()
+    if asked and suffix not in TABLES:
+        raise HardwireError(f"{path} is no table, so it has no column to name; leave out what stands behind {suffix}")
+    return KINDS[suffix](path, **asked)

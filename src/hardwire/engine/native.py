@@ -7,18 +7,20 @@ and the choices; a tile of samples runs forwards again, which costs less than fe
 
 import functools
 import warnings
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from hardwire.bits import Bits, word_count
-from hardwire.engine.stack import Confidence, Head, Input, Level, Request, Rule, Stack
+from hardwire.engine.stack import FORMULA, MAXIMUM, MIXTURE, Confidence, Input, Level, Reading, Request, Rule, Stack
 from hardwire.errors import HardwireError
 from hardwire.gates import THRESHOLD
-from hardwire.noise import place_of
+from hardwire.noise import WIRES, place_of
+from hardwire.selection import Method
 
 try:
     from hardwire import _native
@@ -58,39 +60,67 @@ def supports(request: Request) -> bool:
 
 
 def _takes(level: Level) -> bool:
-    logits = level.gate_logits
-    plain = level.wire_logits is None and level.rows is None and not level.padded
-    return plain and logits is not None and logits.dtype == torch.float32 and logits.device.type == "cpu"
+    plain_gradient = level.gradient == FORMULA or level.wire_logits is None
+    return plain_gradient and all(z.dtype == torch.float32 and z.is_cpu for z in level.parameters())
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """The wiring of a stack as the native code wants it, and what it was made from."""
+    """A stack as the native code wants it, and what it was made from: tensors, and how often each had been written."""
 
-    wires: tuple[tuple[torch.Tensor, int], ...]  # each level's tensor, and how often it had been written to
+    levels: tuple[Level, ...]
+    versions: tuple[tuple[int, int], ...]
     native: Any
 
     def fits(self, stack: Stack) -> bool:
-        return len(self.wires) == len(stack.levels) and all(
-            level.wires is wires and wires._version == version
-            for level, (wires, version) in zip(stack.levels, self.wires, strict=True)
+        return (
+            len(self.levels) == len(stack.levels)
+            and all(
+                old.wires is new.wires and old.rows is new.rows and (old.gate, old.gradient) == (new.gate, new.gradient)
+                for old, new in zip(self.levels, stack.levels, strict=True)
+            )
+            and self.versions == _versions(stack)
         )
 
 
-def prepare(stack: Stack, before: object) -> Prepared:
-    """The native stack for this wiring: the one from `before`, or a new one where there was none or it has changed."""
+def _versions(stack: Stack) -> tuple[tuple[int, int], ...]:
+    return tuple((level.wires._version, 0 if level.rows is None else level.rows._version) for level in stack.levels)
+
+
+def prepare(stack: Stack, before: object, fuse: bool = True) -> Prepared:
+    """The native stack for these wires: the one from `before`, or a new one where there was none or it has changed.
+
+    fuse: levels that are a convolution of trees run as one; otherwise one by one, which is what they mean.
+    """
     if isinstance(before, Prepared) and before.fits(stack):
         return before
-    arrays = [level.wires.to(torch.int32).contiguous().numpy() for level in stack.levels]
-    versions = tuple((level.wires, level.wires._version) for level in stack.levels)
-    return Prepared(versions, _native.Stack(stack.inputs, arrays))
+    engine = _native.Engine([_native_level(level) for level in stack.levels], fuse)
+    without_logits = tuple(replace(level, gate_logits=None, wire_logits=None) for level in stack.levels)
+    return Prepared(without_logits, _versions(stack), engine)
+
+
+def _native_level(level: Level) -> Any:
+    def numbers(x: torch.Tensor) -> NDArray[np.int32]:
+        return x.to(torch.int32).contiguous().view(-1).numpy()
+
+    return _native.level(
+        inputs=level.inputs,
+        neurons=level.neurons,
+        rows=level.row_count or level.neurons,
+        candidates=0 if level.wire_logits is None else level.wire_logits.shape[2],
+        wires=numbers(level.wires),
+        row_of=None if level.rows is None else numbers(level.rows),
+        gate=-1 if level.gate is None else level.gate,
+        maximum=level.gradient == MAXIMUM,
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What every neuron chose, and the batch as it travels: exactly one of words and floats."""
+    """What every neuron chose, from which logits, and the batch as it travels: exactly one of words and floats."""
 
     native: Any
+    logits: list[tuple["_Array", "_Array"]]
     words: NDArray[np.uint64] | None
     floats: NDArray[np.float32] | None
 
@@ -98,14 +128,29 @@ class Choice:
 def select(request: Request, prepared: Prepared, confidence: bool) -> tuple[Choice, list[Confidence]]:
     """Logits to choices, by the rules; the confidences of all levels come with it."""
     words, floats = _samples(request.x, request.hard, deploy=request.mode == "deploy")
-    choice = Choice(_native.Choice(), words, floats)
-    bits = request.hard and words is not None
-    found, finite = prepared.native.select(
-        _arrays(request.stack), _rules(request), bits, not bits, torch.get_num_threads(), choice.native
+    logits = _pairs(request.stack, _arrays(request.stack.parameters()))
+    choice = Choice(_native.Choice(), logits, words, floats)
+    gates, wires, finite = prepared.native.select(
+        logits=logits,
+        rules=_rules(request),
+        packed=request.hard and words is not None,
+        readers_from=_first_to_read(request),
+        threads=torch.get_num_threads(),
+        choice=choice.native,
     )
     if not finite:
         raise HardwireError("the logits hold NaN or infinity; lower the learning rate or check the inputs")
-    return choice, [Confidence(gates=gates) for gates in found]
+    return choice, [
+        Confidence(None if level.gate_logits is None else g, None if level.wire_logits is None else w)
+        for level, g, w in zip(request.stack.levels, gates, wires, strict=True)
+    ]
+
+
+def _first_to_read(request: Request) -> int:
+    """The first level of which a backward pass asks who reads whom."""
+    if not torch.is_grad_enabled() or request.mode == "deploy":
+        return len(request.stack.levels)
+    return 0 if isinstance(request.x, torch.Tensor) and request.x.requires_grad else 1
 
 
 def run(request: Request, prepared: Prepared, choice: Choice) -> torch.Tensor:
@@ -115,7 +160,7 @@ def run(request: Request, prepared: Prepared, choice: Choice) -> torch.Tensor:
         logits = [z.detach() for z in logits]
     x = request.x
     source = x if isinstance(x, torch.Tensor) and request.mode != "deploy" else None
-    call = _Call(prepared.native, choice, _rules(request), request.stack.head, request.stack.columns)
+    call = _Call(prepared.native, choice, _rules(request), request.stack)
     return _Run.apply(call, source, *logits)
 
 
@@ -123,15 +168,15 @@ def run(request: Request, prepared: Prepared, choice: Choice) -> torch.Tensor:
 class _Call:
     """One forward pass as the native code wants it."""
 
-    stack: Any
+    native: Any
     choice: Choice
     rules: list[Any]
-    head: Head | None
-    columns: int
+    stack: Stack
 
     @property
     def arguments(self) -> tuple[Any, ...]:
-        classes, temperature = (self.head.classes, self.head.temperature) if self.head else (0, 1.0)
+        head = self.stack.head
+        classes, temperature = (head.classes, head.temperature) if head else (0, 1.0)
         choice = self.choice
         return (choice.native, choice.words, choice.floats, classes, temperature, torch.get_num_threads())
 
@@ -149,30 +194,43 @@ class _Run(torch.autograd.Function):
     def forward(ctx: Any, call: _Call, x: torch.Tensor | None, *logits: torch.Tensor) -> torch.Tensor:
         ctx.call = call
         ctx.save_for_backward(x, *logits)
-        out = torch.empty(call.rows, call.columns)
-        call.stack.forward(*call.arguments, out.numpy())
+        out = torch.empty(call.rows, call.stack.columns)
+        call.native.forward(*call.arguments, out.numpy())
         return out
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        x, *logits = ctx.saved_tensors
+        x, *logits = ctx.saved_tensors  # which raises if somebody has changed the logits that the choice still holds
         call: _Call = ctx.call
         gradients = [torch.empty_like(z, memory_format=torch.contiguous_format) for z in logits]
         in_gradient = torch.empty(x.shape) if ctx.needs_input_grad[1] else None
-        call.stack.backward(
+        call.native.backward(
             *call.arguments,
             gradient.contiguous().numpy(),
-            [z.detach().contiguous().numpy() for z in logits],
+            call.choice.logits,
             call.rules,
-            [g.numpy() for g in gradients],
+            _pairs(call.stack, _arrays(gradients)),
             None if in_gradient is None else in_gradient.numpy(),
         )
         return None, None if in_gradient is None else in_gradient.to(x.dtype), *gradients
 
 
-def _arrays(stack: Stack) -> list[NDArray[np.float32]]:
-    return [z.detach().contiguous().numpy() for z in stack.parameters()]
+def _arrays(tensors: Sequence[torch.Tensor]) -> list[NDArray[np.float32]]:
+    """As matrices, a row for each choice."""
+    return [(z if z.ndim == 2 else z.flatten(0, -2)).detach().contiguous().numpy() for z in tensors]
+
+
+_Array: TypeAlias = "NDArray[np.float32] | None"
+
+
+def _pairs(stack: Stack, arrays: list[NDArray[np.float32]]) -> list[tuple[_Array, _Array]]:
+    """(of gates, of wires) for each level, from the arrays of all parameters in order."""
+    rest = iter(arrays)
+    return [
+        (None if level.gate_logits is None else next(rest), None if level.wire_logits is None else next(rest))
+        for level in stack.levels
+    ]
 
 
 def _rules(request: Request) -> list[Any]:
@@ -180,15 +238,23 @@ def _rules(request: Request) -> list[Any]:
 
 
 def _rule(rule: Rule) -> Any:
-    key = rule.noise if rule.mode == "method" and rule.method.noisy else None
-    return _native.SelectionRule(
-        hard=rule.mode != "method" or rule.method.hard,
+    gates = wires = _selection_rule(rule, rule.method, rule.heat, rule.place)
+    if rule.wire_heat is not None:  # None: the level has no wires to choose
+        wires = _selection_rule(rule, rule.wire_method, rule.wire_heat, rule.place + WIRES)
+    mixture = rule.wire_gradient == MIXTURE and rule.mode == "method" and rule.method.hard
+    return _native.level_rule(gates=gates, wires=wires, mixture=mixture)
+
+
+def _selection_rule(rule: Rule, method: Method, heat: Reading, place: int) -> Any:
+    key = rule.noise if rule.mode == "method" and method.noisy else None
+    return _native.selection_rule(
+        hard=rule.mode != "method" or method.hard,
         noisy=key is not None,
-        tau=rule.heat.number,
+        tau=heat.number,
         seed=key.seed if key else 0,
         step=int(key.step) & 0xFFFFFFFF if key else 0,
         draw=key.draw if key else 0,
-        place=place_of(key, rule.place) if key else 0,
+        place=place_of(key, place) if key else 0,
     )
 
 

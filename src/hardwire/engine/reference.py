@@ -5,6 +5,7 @@ become these numbers, and autograd takes the four batch sums of the backward pas
 Surprising: activations run feature-major, [features, batch], because gathering whole rows is what memory likes.
 """
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ import torch
 from hardwire import selection
 from hardwire.bits import Bits
 from hardwire.engine.sampled import run_sampled
-from hardwire.engine.stack import MAXIMUM, Confidence, Input, Level, Request, Rule, Stack
+from hardwire.engine.stack import MAXIMUM, MIXTURE, Confidence, Input, Level, Request, Rule, Stack
 from hardwire.gates import COEFFICIENTS, GATES, THRESHOLD
 from hardwire.noise import gumbel, wire_gumbel
 
@@ -66,10 +67,17 @@ def _level(h: torch.Tensor, level: Level, rule: Rule) -> torch.Tensor:
     """One level: h [inputs, batch] -> [neurons, batch]."""
     if level.padded:  # the constant 0 is one more input, the last
         h = torch.cat([h, h.new_zeros(1, h.shape[1])])
+    below = h
     if level.wire_logits is not None:
-        h = _chosen_wires(h, level, rule)
+        weights, learning = wire_weights(level.wire_logits, rule), _learns_by_mixture(level, rule)
+        h = _read_wires(below, level, weights.detach() if learning else weights)
         first = torch.arange(level.neurons, device=h.device)
         second = first + level.neurons
+        if learning:  # a second pass whose value is taken off again: only the logits of wires hear of it
+            mixed = _Bilinear.apply(
+                _read_wires(below.detach(), level, weights), _mixture_coefficients(level, rule), first, second
+            )
+            return _Bilinear.apply(h, _coefficients(level, rule, h), first, second) + (mixed - mixed.detach())
     else:
         first, second = level.wires.unbind(0)
         if level.padded:
@@ -90,6 +98,18 @@ def _coefficients(level: Level, rule: Rule, like: torch.Tensor) -> torch.Tensor:
     matrix = torch.tensor(_COEFFICIENTS, dtype=logits.dtype, device=logits.device)
     mixed = gate_weights(logits, rule) @ matrix
     return mixed if level.rows is None else mixed.index_select(0, level.rows)
+
+
+def _learns_by_mixture(level: Level, rule: Rule) -> bool:
+    soft = rule.mode != "method" or not rule.method.hard or level.gate_logits is None
+    return rule.wire_gradient == MIXTURE and not soft
+
+
+def _mixture_coefficients(level: Level, rule: Rule) -> torch.Tensor:
+    """What the four numbers would be if the gates were mixed; a constant."""
+    soft = dataclasses.replace(rule, method=dataclasses.replace(rule.method, hard=False))
+    assert level.gate_logits is not None
+    return _coefficients(level, soft, level.gate_logits).detach()
 
 
 def gate_weights(logits: torch.Tensor, rule: Rule) -> torch.Tensor:
@@ -113,10 +133,8 @@ def wire_weights(logits: torch.Tensor, rule: Rule) -> torch.Tensor:
     return selection.selection_weights(logits, rule.wire_method, rule.wire_heat.tau, noise)
 
 
-def _chosen_wires(h: torch.Tensor, level: Level, rule: Rule) -> torch.Tensor:
-    """Both inputs of every neuron, [2 * neurons, batch], by its choice among candidates."""
-    assert level.wire_logits is not None
-    weights = wire_weights(level.wire_logits, rule)
+def _read_wires(h: torch.Tensor, level: Level, weights: torch.Tensor) -> torch.Tensor:
+    """Both inputs of every neuron, [2 * neurons, batch], by the weights [2, rows, K] of its candidates."""
     if level.rows is not None:
         weights = weights.index_select(1, level.rows)
     candidates = level.wires

@@ -27,6 +27,8 @@ MODES = ("method", "argmax", "deploy")
 NOTHING = -1  # a wire that reads the constant 0
 FORMULA: str = "formula"  # how a fixed gate passes a gradient on: by its formula,
 MAXIMUM: str = "maximum"  # or as max-pooling does
+CHOSEN: str = "chosen"  # the logits of wires learn through the chosen gate,
+MIXTURE: str = "mixture"  # or through the mixture of gates
 
 Input: TypeAlias = "torch.Tensor | Bits"
 
@@ -39,6 +41,9 @@ class Level:
     gate_logits: [rows, 16], or None where all neurons are the one gate number `gate`. rows: int32 [neurons], the row
     of parameters of each neuron, or None where each has its own. padded: whether a wire may be NOTHING. gradient, of a
     fixed OR: "formula", or "maximum" as max-pooling has it: all of it to the larger input, the first of equals.
+
+    Levels that follow each other may be one convolution of gate trees, and an engine may run them as one: where the
+    neurons of a row stand side by side, and row r reads rows 2r and 2r + 1 of the level below at the same position.
     """
 
     inputs: int
@@ -124,6 +129,8 @@ class Rule:
 
     mode: one of MODES; the method matters in "method" alone. heat, wire_heat: the temperatures of gates and wires,
     which many levels share. place: the level's number among those of its selector, which numbers its noise.
+    wire_gradient: the logits of wires learn from the gradient through the "chosen" gate, or through the "mixture" of
+    gates as a soft method has it; what goes down the chosen wires is that of the forward pass either way.
     """
 
     mode: str
@@ -133,6 +140,7 @@ class Rule:
     wire_heat: Reading | None = None
     noise: NoiseKey | None = None
     place: int = 0
+    wire_gradient: str = CHOSEN
 
     @property
     def hard(self) -> bool:

@@ -4,6 +4,7 @@ Surprising: predictions never touch the network. They come from the circuit, bec
 """
 
 import math
+from collections.abc import Callable
 from numbers import Real
 from typing import Any, Self, TypeAlias
 
@@ -172,11 +173,12 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         gap = self._gap(net, rows)
         return {name: getattr(gap, name) for name in ("method", "argmax", "deploy", "total")}
 
-    def _sums(self, X: Any) -> npt.NDArray[np.int32]:
-        """The circuit's sums for each row of X, [rows, classes]."""
+    def _said(self, X: Any, ask: Callable[..., npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        """What the circuit says of each row of X; ask: a method of Circuit."""
         check_is_fitted(self)
-        table = validate_data(self, self._coded(X, first=False), reset=False, dtype=NUMBERS)
-        return self.circuit_.scores(table, raw=True)
+        return ask(
+            self.circuit_, validate_data(self, self._coded(X, first=False), reset=False, dtype=NUMBERS), raw=True
+        )
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "circuit_")

@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from torch.nn import functional as F
 
+from hardwire.circuit import Circuit
 from hardwire.errors import HardwireError
 from hardwire.estimators.base import SEEN, LogicEstimator, Numbers
 from hardwire.measure import Gap, measure_gap
@@ -29,12 +30,12 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The label of each row of X; of equal sums, the first class wins."""
-        sums = self._sums(X)
-        return self.classes_[sums.argmax(axis=1)]
+        places = self._said(X, Circuit.predict)
+        return self.classes_[places]
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """The softmax of the class sums over the temperature they were trained at, [rows, classes]."""
-        sums = self._sums(X)
+        sums = self._said(X, Circuit.scores)
         return softmax(sums / self.network_.head().temperature, axis=1)
 
     def _learn_target(self, y: Numbers, weight: Numbers, classes: Any) -> None:

@@ -1,8 +1,4 @@
-"""`LogicRegressor`: scikit-learn's face of a network of gates that computes a number.
-
-Surprising: the network learns the distance from the middle of the targets, and only the circuit adds the middle back.
-Floats that carried both would be too coarse where targets are large and close together, such as dates.
-"""
+"""`LogicRegressor`: scikit-learn's face of a network of gates that computes a number."""
 
 from typing import Any, Self
 
@@ -11,12 +7,12 @@ import numpy.typing as npt
 import torch
 from sklearn.base import RegressorMixin
 
+from hardwire.circuit import Circuit
 from hardwire.estimators.base import LogicEstimator, Numbers
-from hardwire.layers import NumberSum
 from hardwire.measure import Gap, measure_gap
 
 ROOM = 1.25  # of the sums' range to that of the targets: the ends need not be all gates or none
-CONSTANT = 1e-6  # the range of a target that has only one value, of that value
+CONSTANT = 1e-6  # the range of a target that has only one value, as a part of that value
 
 
 class LogicRegressor(RegressorMixin, LogicEstimator):  # type: ignore[misc]
@@ -31,34 +27,24 @@ class LogicRegressor(RegressorMixin, LogicEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """The number of each row of X."""
-        sums = self._sums(X)[:, 0].astype(np.float64)
-        head, width = self.network_.group_sum, self.network_.widths[-1]
-        return (sums + head.offset_for(width)) / head.temperature_for(width)
+        return self._said(X, Circuit.predict)
 
     def _learn_target(self, y: Numbers, weight: Numbers, classes: Any) -> None:
         seen, weight = y[weight > 0].astype(np.float64), weight[weight > 0]
         low, high = seen.min(), seen.max()
-        span = (high - low) * ROOM or max(1.0, abs(low)) * CONSTANT
-        step = NumberSum(0, span).step_for(self.width)
-        self._half = 0.375 * step * self.width  # the same step, however the ends are rounded
-        self._middle = round((low + high) / 2 / step) * step
+        room = (high - low) * (ROOM - 1) / 2 or max(1.0, abs(low)) * CONSTANT
+        self._range = (low - room, high + room)
         mean = np.average(seen, weights=weight)
         self._variance = np.average((seen - mean) ** 2, weights=weight) or 1.0
 
-    def _train(self, *arguments: Any, **options: Any) -> Self:
-        self.network_.group_sum = NumberSum(-self._half, self._half)
-        super()._train(*arguments, **options)
-        self.network_.group_sum = NumberSum(self._middle - self._half, self._middle + self._half)
-        return self
-
     def _target(self, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-        return y.astype(np.float64) - self._middle
+        return y.astype(np.float64)
 
     def _labels(self) -> None:
         return None
 
     def _head(self) -> dict[str, Any]:
-        return {"number": (-self._half, self._half)}
+        return {"number": self._range}
 
     def _loss(self, output: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return _squared_error(output, y) / self._variance

@@ -51,5 +51,5 @@ class WeightedRows:
     def rows(self, features: int) -> Rows:
         """As a loop takes them: y [rows, 2] is the target and the weight, 1 on average."""
         weight = self.weight / self.weight.mean()
-        y = np.column_stack([self.target, weight]).astype(np.float32)
+        y = np.column_stack([self.target, weight])
         return Rows(Bits.from_numpy(np.ascontiguousarray(self.words), features), torch.from_numpy(y))

@@ -60,4 +60,5 @@ GATES = tuple(
         ]
     )
 )
+"""The 16 gates; a gate is named in files and arrays by its place here."""
 GATE_NAMES = tuple(gate.name for gate in GATES)

@@ -214,5 +214,6 @@ def check_input(x: object, inputs: int) -> None:
     slack = 16 * torch.finfo(x.dtype).eps if x.is_floating_point() else 0
     if not (low >= -slack and high <= 1 + slack):  # also true for NaN
         raise HardwireError(
-            f"input values must lie in [0, 1]; found {low.item():g} to {high.item():g}; scale them (bytes: x / 255)"
+            f"input values must lie in [0, 1]; found {low.item():g} to {high.item():g}; make bits of them at "
+            "thresholds (hw.Encoder.fit finds some); bytes may be x / 255"
         )

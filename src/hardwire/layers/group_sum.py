@@ -1,7 +1,7 @@
 """`GroupSum`: the last layer's outputs added up into class scores; `NumberSum`: all of them added up into one number.
 
-Surprising: a number moves in steps of a power of two. So (sum + a whole number) * step is exact in the floats of the
-network as in the fixed point of a circuit, where it costs one addition.
+Surprising: a number moves in steps of a power of two. So (sum + a whole number) * step is exact in the float64 that
+comes out of the network as in the fixed point of a circuit, where it costs one addition.
 """
 
 import math
@@ -34,25 +34,20 @@ class GroupSum(nn.Module):
         """The same as plain data, for a stack whose last level has `features` neurons."""
         return Head(self.classes, self.temperature_for(features))
 
-    def offset_for(self, features: int) -> int:
-        """What is added to a sum before it is divided by the temperature."""
-        return 0
-
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         check_groups(x.shape[-1], self.classes)
         return self.shift(x.unflatten(-1, (self.classes, -1)).sum(-1) / self.temperature_for(x.shape[-1]), x.shape[-1])
 
     def shift(self, scores: torch.Tensor, features: int) -> torch.Tensor:
         """Sums over the temperature -> what comes out."""
-        offset = self.offset_for(features)
-        return scores + offset / self.temperature_for(features) if offset else scores
+        return scores
 
     def extra_repr(self) -> str:
         return f"classes={self.classes}, temperature={self.temperature or 'alpha(C)*sqrt(k)'}"
 
 
 class NumberSum(GroupSum):
-    """One number from low to high: (sum + offset) * step over all features, [batch, features] -> [batch, 1].
+    """One number from low to high: (sum + offset) * step over all features, [batch, features] -> float64 [batch, 1].
 
     step: the smallest power of two with which the sums 0 to `features` span high - low; offset: the whole number that
     puts the middle of the sums in the middle of low and high. What lies outside cannot be said: give some room.
@@ -73,7 +68,11 @@ class NumberSum(GroupSum):
         return 1 / self.step_for(features)
 
     def offset_for(self, features: int) -> int:
+        """The whole number that is added to a sum."""
         return math.floor((self.low / 2 + self.high / 2) / self.step_for(features) - features / 2 + 0.5)
+
+    def shift(self, scores: torch.Tensor, features: int) -> torch.Tensor:
+        return scores.double() + self.offset_for(features) * self.step_for(features)
 
     def extra_repr(self) -> str:
         return f"{self.low:g} to {self.high:g}"

@@ -1,5 +1,6 @@
 """`LogicLayer`: a layer of gates that learns which gate each neuron is and, with learned wiring, what it reads."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -27,8 +28,9 @@ class LogicLayer(GateLayer):
     CAGE on this layer's own confidence (a `LogicNetwork` uses that of all its layers). tau: a number or a temperature
     object. wiring: random, structured, or learned from `candidates` for each wire. start: of the logits, "normal" (the
     paper's N(0, 1)) or "residual", a bonus on the gate that passes its first input through. groups: neurons are sorted
-    by their first input within so many equal groups; the number of classes for a last layer. wires: int32 [2, neurons]
-    or [2, neurons, K], your own instead of a wiring by name. Without a seed, torch's generator gives one.
+    by their first input within so many equal groups; the number of classes for a last layer. reads: the inputs that are
+    wired, all if not given. wires: int32 [2, neurons] or [2, neurons, K], your own instead of a wiring by name. Without
+    a seed, torch's generator gives one.
     """
 
     kind = "logic"
@@ -50,6 +52,7 @@ class LogicLayer(GateLayer):
         bonus: float = RESIDUAL_BONUS,
         groups: int = 1,
         noise: str | None = None,
+        reads: Sequence[int] | None = None,
         wires: torch.Tensor | None = None,
         **options: Any,
     ):
@@ -59,7 +62,10 @@ class LogicLayer(GateLayer):
         self.wiring_name, self.start, self.bonus = wiring, start, float(bonus)
         self.options = options if candidates is None else {"candidates": candidates, **options}
         if wires is None:
-            wires = make_wiring(wiring, self.inputs, self.neurons, self.seed, groups, self.options)
+            known = None if reads is None else check_reads(reads, self.inputs)
+            count = self.inputs if known is None else len(known)
+            wires = make_wiring(wiring, count, self.neurons, self.seed, groups, self.options)
+            wires = wires if known is None else known[wires.long()]
         self.register_buffer("wiring", check_wires(wires, self.inputs, self.neurons))
         self.logits = nn.Parameter(start_logits(self.neurons, self.seed, start, self.bonus))
         self.wire_logits: nn.Parameter | None = None
@@ -94,6 +100,14 @@ class LogicLayer(GateLayer):
         if logits.shape != (config.get("neurons"), len(GATES)):
             raise HardwireError(f"logits {list(logits.shape)} do not fit {config.get('neurons')} neurons")
         return cls(**config, wires=wires)
+
+
+def check_reads(reads: Sequence[int], inputs: int) -> torch.Tensor:
+    """int32: the inputs that a layer wires."""
+    known = torch.as_tensor(reads)
+    if known.ndim != 1 or not len(known) or known.is_floating_point() or known.min() < 0 or known.max() >= inputs:
+        raise HardwireError(f"reads are some of the inputs 0 to {inputs - 1}, at least one, not {reads!r:.60}")
+    return known.to(torch.int32)
 
 
 def check_wires(wires: torch.Tensor, inputs: int, neurons: int) -> torch.Tensor:

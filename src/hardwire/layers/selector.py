@@ -123,10 +123,12 @@ class Pass:
         if self.moves:
             selector.steps += 1
             selector.held = selector.holding
-            for temperature in selector.temperatures():
-                if not temperature.uses_confidence and temperature.users.come(selector)[0]:
+            moving = [t for t in selector.temperatures() if t.moves and not t.uses_confidence]
+            for temperature in moving:
+                if temperature.users.come(selector)[0]:
                     temperature.advance()
-            self.read_again()
+            if moving:
+                self.read_again()
         return self
 
     def read_again(self) -> None:

@@ -16,7 +16,7 @@ from torch import nn, optim
 from torch.nn import functional as F
 from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
-from hardwire.bits import Encoder
+from hardwire.bits import Columns, Encoder
 from hardwire.errors import HardwireError, whole_number
 from hardwire.layers import Selecting, selection_mode
 from hardwire.measure import check_labels, evaluating, own_loss
@@ -89,7 +89,7 @@ def fit(
         _check_chooses(net)
         measures = GapMeasures(eval_batch_size, loss)
     _check_network(net, fed, loss)
-    _adopt_encoder(net, fed.encoder)
+    _adopt_names(net, fed.encoder, getattr(data, "columns", None))
 
     optimizer = _optimizer(net, optimizer, lr)
     run = Run(net, optimizer, iterations, _scheduler(scheduler, optimizer))
@@ -191,10 +191,13 @@ def _check_choosing(run: Run, stop_early: int | None, keep_best: bool) -> None:
             )
 
 
-def _adopt_encoder(net: nn.Module, encoder: Encoder | None) -> None:
-    """The model file should carry how raw values become bits; the dataset knows."""
-    if isinstance(net, LogicNetwork) and net.encoder is None and encoder and encoder.features == net.inputs:
+def _adopt_names(net: nn.Module, encoder: Encoder | None, columns: Columns | None) -> None:
+    """The model file should carry how raw values become bits, and what they are called; the dataset knows."""
+    if not isinstance(net, LogicNetwork):
+        return
+    if net.encoder is None and encoder and encoder.features == net.inputs:
         net.encoder = encoder
+    net.columns = net.columns or columns
 
 
 def _optimizer(net: nn.Module, optimizer: optim.Optimizer | None, lr: float) -> optim.Optimizer:

@@ -13,6 +13,7 @@ from typing import Any
 from hardwire import data as datasets
 from hardwire import models
 from hardwire.data.dataset import Dataset
+from hardwire.data.kinds import split_name
 from hardwire.errors import HardwireError
 from hardwire.network import LogicNetwork
 from hardwire.selection import parse_method
@@ -96,7 +97,9 @@ class Settings:
         check_memory(sizes, data.inputs, self.batch_size, self.candidates or 0)
         return LogicNetwork(
             data.inputs,
-            data.classes,
+            data.classes if data.number is None else None,
+            number=data.number,
+            reads=data.useful_inputs(),
             widths=sizes,
             method=self.method,
             tau=1.0 if self.tau is None else self.tau,
@@ -114,7 +117,7 @@ class Settings:
         flat = len(set(sizes)) == 1
         length = f"{self.iterations}it" if self.epochs is None else f"{self.epochs:g}epochs"
         parts = [
-            Path(self.dataset).stem,
+            split_name(self.dataset)[0].stem,
             self.method,
             "" if parse_method(self.method)[1] else f"tau{1.0 if self.tau is None else self.tau:g}",
             f"{sizes[0]}x{len(sizes)}" if flat else "-".join(map(str, sizes)),
@@ -140,7 +143,7 @@ class Settings:
         model = Path(self.file_name(data.classes) if out is None else out).expanduser()
         kept = None if checkpoint is None else Path(checkpoint).expanduser()
         job = Job(self, data, net, model, kept or Path(f"{model}.checkpoint"), kept is not None)
-        _check_distinct(Path(self.dataset), job.out, job.checkpoint, *others)
+        _check_distinct(split_name(self.dataset)[0], job.out, job.checkpoint, *others)
         for path in (job.out, job.checkpoint, *others):
             _make_room(path)
         return job

@@ -48,6 +48,7 @@ def write(
     reading = reading_of(circuit, raw, values)
     if word not in WORDS:
         raise HardwireError(f"a word of {word!r} images is not made; choose 64, 32, 8 or 1")
+    _ = circuit.answer_width  # an error where int32_t would not hold it
     if form is None:
         form = "code" if len(circuit.netlist.gate) <= CODE_GATES and word > 1 else "tables"
     if form not in FORMS or (form == "code" and word == 1):
@@ -81,6 +82,9 @@ def _words(circuit: Circuit, name: str, reading: Reading, word: int) -> dict[str
         "classes": circuit.classes,
         "group": circuit.group,
         "planes": circuit.group.bit_length(),
+        "offset": None if circuit.number is None else circuit.number.offset,
+        "exponent": None if circuit.number is None else circuit.number.exponent,
+        "answers": "classes" if circuit.number is None else "answers",
         "encodes": not bits,
         "type": type_,
         "count": reading.count,

@@ -21,7 +21,7 @@ def read(circuit: Circuit, path: Path, raw: str | None) -> Readback:
 
     def answers(reading: Reading, rows: npt.NDArray[Any]) -> Answers:
         scores = other.scores(rows)
-        return Answers(scores.argmax(axis=1), scores)
+        return Answers(other.answers(scores), scores)
 
     return Readback((reading_of(circuit, "bits"),), answers, (circuit.netlist, other.netlist))
 

@@ -31,15 +31,28 @@ def about(circuit: Circuit, reading: Reading, *more: str) -> list[str]:
     numbers = circuit.statistics()
     return [
         f"SPDX-License-Identifier: {LICENSE}",
-        f"Written by hardwire {__version__}: a classifier of two-input logic gates.",
+        f"Written by hardwire {__version__}: {_kind(circuit)} of two-input logic gates.",
         f"{origin}.",
-        f"{numbers.gates:,} gates, depth {numbers.depth}; {circuit.inputs:,} input bits, {circuit.classes} classes of "
-        f"{circuit.group:,} outputs.",
-        "A score is the number of true outputs of a class; the highest wins, ties go to the lowest class.",
+        f"{numbers.gates:,} gates, depth {numbers.depth}; {circuit.inputs:,} input bits, {circuit.classes} "
+        f"{'class' if circuit.classes == 1 else 'classes'} of {circuit.group:,} outputs.",
+        _answer(circuit),
         f"Reads {reading.count:,} {_meaning(circuit, reading)}.",
         *more,
         _MARK + json.dumps(reading.describe()),
     ]
+
+
+def _kind(circuit: Circuit) -> str:
+    return "a classifier" if circuit.number is None else "a number"
+
+
+def _answer(circuit: Circuit) -> str:
+    if circuit.number is None:
+        return "A score is the number of true outputs of a class; the highest wins, ties go to the lowest class."
+    return (
+        f"The answer is the number of true outputs {circuit.number.offset:+d}, {circuit.answer_width} bits with sign, "
+        f"and stands for answer * 2^{circuit.number.exponent}."
+    )
 
 
 def _meaning(circuit: Circuit, reading: Reading) -> str:

@@ -15,7 +15,7 @@ from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.reading import Reading, described, reading_of
 from hardwire.errors import HardwireError
 
-PORTS = "Inputs x[k]: the bits of the values, lowest first; outputs label[k]: those of the class."
+PORTS = "Inputs x[k]: the bits of the values, lowest first; outputs label[k]: those of the answer."
 
 
 def read_back(read: Callable[[Path], Netlist]) -> Reader:
@@ -34,7 +34,7 @@ def read_back(read: Callable[[Path], Netlist]) -> Reader:
             raise HardwireError(
                 f"{path} has {len(netlist.outputs)} outputs; a label of this model has {len(expected.outputs)}"
             )
-        labels = labels_of(netlist)
+        labels = labels_of(netlist, signed=circuit.number is not None)
 
         def answers(reading: Reading, rows: npt.NDArray[Any]) -> Answers:
             return Answers(labels(reading.to_bits(rows)))
@@ -44,8 +44,9 @@ def read_back(read: Callable[[Path], Netlist]) -> Reader:
     return reader
 
 
-def labels_of(netlist: Netlist) -> Callable[[npt.NDArray[np.uint8]], npt.NDArray[np.int64]]:
-    """The function of a completed netlist from bits [n, inputs] to classes [n]."""
+def labels_of(netlist: Netlist, signed: bool = False) -> Callable[[npt.NDArray[np.uint8]], npt.NDArray[np.int64]]:
+    """The function of a completed netlist from bits [n, inputs] to answers [n]; signed: the highest bit is the sign."""
     outputs = Circuit(netlist, classes=len(netlist.outputs))
     weights = 1 << np.arange(len(netlist.outputs), dtype=np.int64)
+    weights[-1] *= -1 if signed else 1
     return lambda bits: outputs.scores(bits).astype(np.int64) @ weights

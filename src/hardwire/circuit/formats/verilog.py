@@ -84,17 +84,18 @@ def to_verilog(circuit: Circuit, name: str, reading: Reading, *, pipeline: int |
     if pipeline is not None and pipeline < 1:
         raise HardwireError(f"pipeline {pipeline} is no number of levels; use 1 or more, or leave it out")
     bits = reading.kind == "bits"
-    label_width = max(1, (circuit.classes - 1).bit_length())
-    sum_width = circuit.group.bit_length()
+    label_width, sum_width = circuit.answer_width, circuit.group.bit_length()
     modules = [
         _gates(circuit, name, pipeline),
         _count(circuit.group, name, pipeline),
-        _argmax(circuit.classes, sum_width, label_width, name, pipeline),
+        _argmax(circuit.classes, sum_width, label_width, name, pipeline)
+        if circuit.number is None
+        else _offset(circuit.number.offset, sum_width, label_width, name, pipeline),
     ]
     if not bits:
         modules.append(_encoder(reading, name, pipeline))
     latency = sum(module.latency for module in modules)
-    ports = f"x: value i from bit {reading.value_bits} * i on; label: the class, {latency} clocks later."
+    ports = f"x: value i from bit {reading.value_bits} * i on; label: the answer, {latency} clocks later."
     text = render(
         "circuit.v",
         top=name,
@@ -115,7 +116,7 @@ def to_verilog(circuit: Circuit, name: str, reading: Reading, *, pipeline: int |
 
 def testbench(circuit: Circuit, design: Verilog, reading: Reading, images: npt.NDArray[Any]) -> str:
     """images: raw values where the circuit has an encoder, 0 and 1 [n, inputs] where it has none."""
-    labels = circuit.predict(images, raw=circuit.encoder is not None).tolist()
+    labels = circuit.answers(circuit.scores(images, raw=circuit.encoder is not None)).tolist()
     packed = np.packbits(reading.to_bits(reading.rows(circuit, images)), axis=1, bitorder="little")
     vectors = [(row[::-1].tobytes().hex(), label) for row, label in zip(packed, labels, strict=True)]
     return render("testbench.v", **vars(design), vectors=vectors, count=len(images))
@@ -183,6 +184,14 @@ def _argmax(classes: int, width: int, label_width: int, name: str, pipeline: int
             winners.append((score, number))
         players = winners + players[len(winners) * 2 :]
     module.outputs["y"] = [players[0][1]]
+    return module
+
+
+def _offset(offset: int, sum_width: int, width: int, name: str, pipeline: int | None) -> Module:
+    """The sum and a constant, in two's complement; it stands where a classifier has its argmax."""
+    module = Module(f"{name}_argmax", {"x": sum_width}, {"y": width}, pipeline)
+    total = module.port("x", f"{sum_width - 1}:0")
+    module.outputs["y"] = [module.wire("number", width, f"{{0}} + {width}'d{offset % (1 << width)}", [total])]
     return module
 
 

@@ -155,16 +155,20 @@ void «name»_scores«word»(const word *bits, int32_t *scores)
     }
 }
 
-void «name»_predict«word»(const word *bits, int32_t *classes)
+void «name»_predict«word»(const word *bits, int32_t *«answers»)
 {
     int32_t scores[«word» * «NAME»_CLASSES];
     «name»_scores«word»(bits, scores);
     for (int image = 0; image < «word»; ++image) {
+<% if offset is not none %>
+        answers[image] = scores[image] + OFFSET;
+<% else %>
         const int32_t *score = scores + image * «NAME»_CLASSES;
         int32_t best = 0;
         for (int32_t c = 1; c < «NAME»_CLASSES; ++c)
             if (score[c] > score[best])
                 best = c;
         classes[image] = best;
+<% endif %>
     }
 }

@@ -7,6 +7,9 @@
 
 <% endif %>
 #define GROUP «group» /* outputs of a class */
+<% if offset is not none %>
+#define OFFSET («offset») /* added to their number */
+<% endif %>
 
 /* Where the outputs are, class by class. */
 static const «output_type» outputs[«NAME»_CLASSES * GROUP] = {
@@ -26,7 +29,9 @@ static int decide(const slot *v, int32_t *scores)
 {
     const «output_type» *output = outputs;
     int32_t most = -1;
+<% if offset is none %>
     int best = 0;
+<% endif %>
     for (int c = 0; c < «NAME»_CLASSES; ++c) {
         int32_t sum = 0;
         for (int i = 0; i < GROUP; ++i)
@@ -35,10 +40,12 @@ static int decide(const slot *v, int32_t *scores)
             scores[c] = sum;
         if (sum > most) {
             most = sum;
+<% if offset is none %>
             best = c;
+<% endif %>
         }
     }
-    return best;
+    return «"best" if offset is none else "most + OFFSET"»;
 }
 <% for suffix, type, load in entries %>
 

@@ -20,6 +20,9 @@ extern "C" {
 #define «NAME»_INPUTS «inputs»
 #define «NAME»_CLASSES «classes»
 #define «NAME»_WORD «word»
+<% if offset is not none %>
+#define «NAME»_EXPONENT («exponent») /* an answer stands for answer * 2^«NAME»_EXPONENT */
+<% endif %>
 <% if encodes %>
 #define «NAME»_VALUES «count»
 <% endif %>
@@ -28,7 +31,7 @@ extern "C" {
 #define «NAME»_STACK_BYTES «stack_bytes»
 <% if encodes %>
 
-/* One image of «NAME»_VALUES values: its class; its scores, «NAME»_CLASSES of them. */
+/* One image of «NAME»_VALUES values: its «"class" if offset is none else "answer"»; its scores, «NAME»_CLASSES of them. */
 int «name»_predict(const «type» *raw);
 void «name»_scores(const «type» *raw, int32_t *scores);
 <% endif %>
@@ -44,9 +47,9 @@ void «name»_pack«word»(const uint8_t *rows, int images, uint«word»_t *bits
 void «name»_encode«word»(const «type» *raw, int images, uint«word»_t *bits);
 <% endif %>
 
-/* «word» images at once: scores [«word»][«NAME»_CLASSES], classes [«word»]. */
+/* «word» images at once: scores [«word»][«NAME»_CLASSES], «answers» [«word»]. */
 void «name»_scores«word»(const uint«word»_t *bits, int32_t *scores);
-void «name»_predict«word»(const uint«word»_t *bits, int32_t *classes);
+void «name»_predict«word»(const uint«word»_t *bits, int32_t *«answers»);
 <% endif %>
 
 #ifdef __cplusplus

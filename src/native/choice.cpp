@@ -1,0 +1,205 @@
+#include "choice.hpp"
+
+#include <algorithm>
+
+#include "buffer.hpp"
+#include "gate_table.hpp"
+#include "threads.hpp"
+
+namespace hardwire {
+
+namespace {
+
+constexpr std::int64_t kChunk = 1024;  // choices of a task
+
+// Choices [begin, end) of a level: of gates, or of wires.
+struct Chunk {
+  std::int64_t level;
+  bool wires;
+  std::int64_t begin, end;
+};
+
+std::vector<Chunk> chunks_of(const Stack& stack) {
+  std::vector<Chunk> chunks;
+  for (std::int64_t l = 0; l < std::int64_t(stack.levels.size()); ++l) {
+    const Level& level = stack.levels[l];
+    const auto cut = [&](bool wires, std::int64_t count) {
+      for (std::int64_t begin = 0; begin < count; begin += kChunk)
+        chunks.push_back({l, wires, begin, std::min(begin + kChunk, count)});
+    };
+    if (level.chooses_gates()) cut(false, level.rows);
+    if (level.chooses_wires()) cut(true, 2 * level.rows);
+  }
+  return chunks;
+}
+
+// The kernels' scratch for choices among wires: two blocks of logits.
+struct WireScratch {
+  Buffer buffer;
+  float* operator()(const Level& level) { return buffer.get<float>(2 * level.width * kLanes); }
+};
+
+template <class T>
+std::vector<T> of_neurons(const Level& level, const std::vector<T>& of_rows, std::int64_t each) {
+  std::vector<T> result(level.neurons * each);
+  for (std::int64_t j = 0; j < level.neurons; ++j)
+    std::copy_n(of_rows.begin() + level.row_of[j] * each, each, result.begin() + j * each);
+  return result;
+}
+
+template <class T>
+void share(const Level& level, std::int64_t each, std::vector<T>& values) {
+  if (!level.row_of.empty() && !values.empty()) values = of_neurons(level, values, each);
+}
+
+// Picked wires, from the number of the candidate that each choice picked.
+std::vector<std::int32_t> picked_wires(const Level& level, const std::vector<std::int32_t>& picked) {
+  std::vector<std::int32_t> wires(2 * level.neurons);
+  for (int side = 0; side < 2; ++side)
+    for (std::int64_t j = 0; j < level.neurons; ++j) {
+      const std::int64_t row = level.row_of.empty() ? j : level.row_of[j], i = side * level.neurons + j;
+      wires[i] = level.wires[i * level.width + picked[side * level.rows + row]];
+    }
+  return wires;
+}
+
+void fix_gates(const Level& level, bool packed, LevelChoice& choice) {
+  if (packed) {
+    choice.gates.assign(level.neurons, static_cast<std::uint8_t>(level.gate));
+    return;
+  }
+  choice.coefficients.resize(level.neurons * kTerms);
+  for (std::int64_t j = 0; j < level.neurons; ++j)
+    std::copy_n(kCoefficients[level.gate], kTerms, choice.coefficients.begin() + j * kTerms);
+}
+
+// The gates of a stage of trees, node by node.
+std::vector<std::uint8_t> tree_gates(const Stage& stage, const std::vector<LevelChoice>& choices) {
+  const Trees& trees = *stage.trees;
+  const std::int64_t leaves = std::int64_t(1) << trees.depth;
+  std::vector<std::uint8_t> gates(trees.kernels * leaves);
+  for (int floor = 0; floor < trees.depth; ++floor) {
+    const std::vector<std::uint8_t>& rows = choices[stage.level + trees.depth - 1 - floor].gates;
+    const std::int64_t nodes = std::int64_t(1) << floor;
+    for (std::int64_t kernel = 0; kernel < trees.kernels; ++kernel)
+      std::copy_n(rows.begin() + kernel * nodes, nodes, gates.begin() + kernel * leaves + nodes);
+  }
+  return gates;
+}
+
+// What follows from the picks of a level that is a stage of its own.
+void finish_level(const Level& level, bool packed, bool readers, const std::vector<std::int32_t>& picked,
+                  LevelChoice& choice) {
+  if (!level.chooses_gates()) fix_gates(level, packed, choice);
+  share(level, 1, choice.gates);
+  share(level, kTerms, choice.coefficients);
+  share(level, kTerms, choice.mixture);
+  if (!choice.weights.empty()) {  // the inputs are mixtures, two for each neuron
+    choice.wires.resize(2 * level.neurons);
+    for (std::int64_t i = 0; i < 2 * level.neurons; ++i)
+      choice.wires[i] = static_cast<std::int32_t>(2 * (i % level.neurons) + i / level.neurons);
+  }
+  if (picked.empty()) return;
+  choice.wires = picked_wires(level, picked);
+  if (readers) choice.readers = Readers(level.inputs, level.neurons, choice.wires.data(), 1, 1);
+}
+
+}  // namespace
+
+std::vector<Confidences> select(const Stack& stack, const Logits& logits, const std::vector<LevelRule>& rules,
+                                bool packed, std::int64_t readers_from, int threads, Choice& choice) {
+  choice.packed = packed;
+  choice.levels.resize(stack.levels.size());
+  choice.tree_gates.resize(stack.stages.size());
+  std::vector<std::vector<std::int32_t>> picked(stack.levels.size());
+  for (std::size_t l = 0; l < stack.levels.size(); ++l) {
+    const Level& level = stack.levels[l];
+    LevelChoice& own = choice.levels[l];
+    if (level.chooses_gates()) (packed ? own.gates.resize(level.rows) : own.coefficients.resize(level.rows * kTerms));
+    if (!level.chooses_wires()) continue;
+    if (rules[l].mixture && level.chooses_gates()) own.mixture.resize(level.rows * kTerms);
+    rules[l].wires.hard ? picked[l].resize(2 * level.rows) : own.weights.resize(2 * level.rows * level.candidates);
+  }
+  const std::vector<Chunk> chunks = chunks_of(stack);
+  std::vector<SelectionResult> results(chunks.size());
+  const Kernels& kernel = kernels();
+  parallel_for(threads, chunks.size(), [&](std::int64_t task, int) {
+    const auto& [l, wires, begin, end] = chunks[task];
+    const Level& level = stack.levels[l];
+    LevelChoice& own = choice.levels[l];
+    const auto given = [](auto& values) { return values.empty() ? nullptr : values.data(); };
+    if (wires) {
+      WireScratch scratch;
+      results[task] = kernel.select_wires(logits[l].wires, level.candidates, begin, end, rules[l].wires, scratch(level),
+                                          given(picked[l]), given(own.weights));
+      return;
+    }
+    results[task] =
+        kernel.select_gates(logits[l].gates, begin, end, rules[l].gates, given(own.gates), given(own.coefficients));
+    if (own.mixture.empty()) return;
+    SelectionRule soft = rules[l].gates;
+    soft.hard = false;
+    kernel.select_gates(logits[l].gates, begin, end, soft, nullptr, own.mixture.data());
+  });
+  std::vector<std::int64_t> unfinished;
+  for (std::size_t s = 0; s < stack.stages.size(); ++s) {
+    const Stage& stage = stack.stages[s];
+    if (packed && stage.trees)
+      choice.tree_gates[s] = tree_gates(stage, choice.levels);
+    else
+      for (std::int64_t l = stage.level; l < stage.level + stage.levels; ++l)
+        if (!stack.levels[l].plain()) unfinished.push_back(l);
+  }
+  parallel_for(threads, unfinished.size(), [&](std::int64_t task, int) {
+    const std::int64_t l = unfinished[task];
+    finish_level(stack.levels[l], packed, l >= readers_from, picked[l], choice.levels[l]);
+  });
+  std::vector<Confidences> confidences(stack.levels.size());
+  for (std::size_t task = 0; task < chunks.size(); ++task) {
+    Confidences& own = confidences[chunks[task].level];
+    (chunks[task].wires ? own.wires : own.gates) += results[task].confidence;
+    own.finite &= results[task].finite;
+  }
+  for (std::size_t l = 0; l < confidences.size(); ++l) {
+    const auto rows = static_cast<double>(std::max<std::int64_t>(stack.levels[l].rows, 1));
+    confidences[l].gates /= rows;
+    confidences[l].wires /= 2 * rows;
+  }
+  return confidences;
+}
+
+void logit_gradients(const Stack& stack, const Logits& logits, const std::vector<LevelRule>& rules, const float* sums,
+                     std::int64_t parts, int threads, const LogitGradients& gradients) {
+  const std::vector<Chunk> chunks = chunks_of(stack);
+  parallel_for(threads, chunks.size(), [&](std::int64_t task, int) {
+    const auto& [l, wires, begin, end] = chunks[task];
+    const Level& level = stack.levels[l];
+    if (wires) {
+      WireScratch scratch;
+      kernels().wire_gradient(logits[l].wires, level.candidates, begin, end, rules[l].wires, scratch(level),
+                              {sums + level.wire_sum_start, parts, stack.sums}, level.width, gradients[l].wires);
+    } else {
+      kernels().gate_gradient(logits[l].gates, begin, end, rules[l].gates,
+                              {sums + level.sum_start * kTerms, parts, stack.sums}, gradients[l].gates);
+    }
+  });
+}
+
+LevelView view_of(const Level& level, const LevelChoice& choice, bool with_edges) {
+  const std::int32_t* wires = choice.wires.empty() ? level.wires.data() : choice.wires.data();
+  const bool picked = level.chooses_wires() && choice.weights.empty();
+  const Readers* readers = !with_edges ? nullptr : picked ? &choice.readers : &level.readers();
+  return {level.inputs,
+          level.neurons,
+          wires,
+          wires + level.neurons,
+          readers ? readers->offsets.data() : nullptr,
+          readers ? readers->edges.data() : nullptr,
+          level.row_numbers(),
+          level.maximum,
+          level.rows,
+          level.candidates,
+          choice.weights.empty() ? nullptr : choice.weights.data()};
+}
+
+}  // namespace hardwire

@@ -1,0 +1,58 @@
+// From the logits of a stack to what every neuron chose, and from the sums over a batch back to gradients of logits.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "stack.hpp"
+
+namespace hardwire {
+
+// What the choices of a level came to.
+struct LevelChoice {
+  std::vector<std::uint8_t> gates;  // [neurons], on the packed path; in a stage of trees [rows]
+  std::vector<float> coefficients;  // [neurons][4], on the float path
+  std::vector<float> mixture;       // [neurons][4], of the softmax, where wires learn through it
+  std::vector<std::int32_t> wires;  // [2][neurons], where they are learned and picked
+  std::vector<float> weights;       // [2 * rows][candidates], where they are learned and mixed
+  Readers readers;                  // of picked wires
+};
+
+struct Choice {
+  bool packed = false;
+  std::vector<LevelChoice> levels;
+  std::vector<std::vector<std::uint8_t>> tree_gates;  // of each stage, as TreesView has them
+};
+
+// How one level chooses. mixture: the logits of wires learn from the gradient through the mixture of gates.
+struct LevelRule {
+  SelectionRule gates, wires;
+  bool mixture;
+};
+
+// The logits of a level, or their gradients: gates [rows][16], wires [2 * rows][candidates]; null where there are none.
+template <class Float>
+struct LevelLogits {
+  Float *gates, *wires;
+};
+using Logits = std::vector<LevelLogits<const float>>;
+using LogitGradients = std::vector<LevelLogits<float>>;
+
+// The means of max softmax(logits) over the choices of a level; 0 where it has none.
+struct Confidences {
+  double gates = 0, wires = 0;
+  bool finite = true;
+};
+
+// packed: the choices are for the packed path, which takes hard rules only. readers_from:
+// the first level of which a backward pass asks who reads whom.
+std::vector<Confidences> select(const Stack& stack, const Logits& logits, const std::vector<LevelRule>& rules,
+                                bool packed, std::int64_t readers_from, int threads, Choice& choice);
+
+// sums: `parts` times stack.sums floats.
+void logit_gradients(const Stack& stack, const Logits& logits, const std::vector<LevelRule>& rules, const float* sums,
+                     std::int64_t parts, int threads, const LogitGradients& gradients);
+
+// How a level reads in a pass with these choices; with_edges: and who reads its inputs.
+LevelView view_of(const Level& level, const LevelChoice& choice, bool with_edges);
+
+}  // namespace hardwire

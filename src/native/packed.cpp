@@ -1,0 +1,197 @@
+// The packed path: activations are bits, a word for 64 samples.
+#include "gate_table.hpp"
+#include "packing.hpp"
+#include "tiles.hpp"
+
+namespace hardwire {
+
+namespace {
+
+const Level& level_of(const Pass& pass, const Stage& stage) { return pass.stack.levels[stage.level]; }
+
+TreesView trees_of(const Pass& pass, std::size_t s) {
+  const Stage& stage = pass.stack.stages[s];
+  const Trees& trees = *stage.trees;
+  return {trees.depth,
+          stage.inputs,
+          trees.kernels,
+          trees.windows,
+          trees.stride(),
+          trees.places,
+          trees.sources.data(),
+          pass.choice.tree_gates[s].data(),
+          trees.sum_starts.data()};
+}
+
+// Whether the way back reads what the stage itself has read, and not only the pairs that a level keeps.
+bool keeps_input(const Pass& pass, const Stage& stage) { return stage.trees || level_of(pass, stage).chooses_wires(); }
+
+// The input of stage s as words: of its own where it is kept, else one of two that take turns.
+std::uint64_t* input_of(const Pass& pass, std::size_t s, int words, Scratch& scratch) {
+  const auto& stages = pass.stack.stages;
+  const bool last = s == stages.size();
+  if (scratch.values.size() < stages.size() + 2) scratch.values.resize(stages.size() + 2);
+  const std::int64_t count = last ? stages[s - 1].outputs : stages[s].inputs;
+  const bool kept = words == 1 && !last && keeps_input(pass, stages[s]);
+  return behind_zeros<std::uint64_t>(scratch.values[kept ? s : stages.size() + s % 2], count * words);
+}
+
+// The first stage that learns anything: below it a gradient is wanted for the input alone.
+std::size_t lowest_learning(const Pass& pass) {
+  std::size_t s = 0;
+  for (; s + 1 < pass.stack.stages.size(); ++s) {
+    const Stage& stage = pass.stack.stages[s];
+    if (stage.trees || level_of(pass, stage).chooses_gates() || level_of(pass, stage).chooses_wires()) break;
+  }
+  return s;
+}
+
+// One tile on the way back.
+class Backward {
+ public:
+  Backward(const Pass& pass, std::int64_t tile, Scratch& scratch, const Sums& sums, bool to_input)
+      : pass_(pass),
+        stages_(pass.stack.stages),
+        begin_(tile * kWordSamples),
+        scratch_(scratch),
+        sums_(sums),
+        to_input_(to_input),
+        lowest_(lowest_learning(pass)) {}
+
+  // -> the gradient rows of the input, if they are wanted.
+  const float* run(const Top& top) {
+    forward();
+    GradientRows rows = top.fill(begin_, kWordSamples, scratch_);
+    add_sums(stages_.size() - 1, rows);
+    for (std::size_t s = stages_.size(); s-- > 0;) {
+      if (stages_[s].trees)
+        rows = through_trees(s, rows);
+      else
+        rows = through_level(s, rows);
+      if (!wanted_below(s)) return nullptr;
+    }
+    return rows.rows;
+  }
+
+ private:
+  // The 64 samples of the tile through the stages, the input words of every neuron kept.
+  void forward() {
+    const std::int64_t inputs = pass_.stack.inputs;
+    const std::int64_t count = std::min<std::int64_t>(kWordSamples, pass_.samples.batch - begin_);
+    std::uint64_t* in = behind_zeros<std::uint64_t>(scratch_.input, inputs);
+    transpose(pass_.samples.words + begin_ * word_count(inputs), count, inputs, in, 1);
+    std::int64_t neurons = 0;
+    for (const Stage& stage : stages_) neurons += stage.trees ? 0 : stage.outputs;
+    std::uint64_t* pairs = scratch_.pairs.get<std::uint64_t>(2 * neurons);
+    for (std::size_t s = 0; s < stages_.size(); ++s) {
+      const Stage& stage = stages_[s];
+      std::uint64_t* out = input_of(pass_, s + 1, 1, scratch_);
+      in_.push_back(in);
+      pairs_.push_back(pairs);
+      if (stage.trees) {
+        kernels().forward_trees(1, trees_of(pass_, s), in, out);
+      } else {
+        const LevelChoice& choice = pass_.choice.levels[stage.level];
+        kernels().forward_bits(view_of(level_of(pass_, stage), choice, false), choice.gates.data(), in, out, pairs);
+        pairs += 2 * stage.outputs;
+      }
+      in = out;
+    }
+  }
+
+  bool wanted_below(std::size_t s) const { return to_input_ || s > lowest_; }
+
+  // Whether stage s needs its gradient rows in memory, and not only the sums that are taken while they are made.
+  bool needs_rows(std::size_t s) const { return wanted_below(s) || (s == lowest_ && keeps_input(pass_, stages_[s])); }
+
+  SumsView sums_of(std::size_t s) const {
+    const Level& level = level_of(pass_, stages_[s]);
+    return {pairs_[s], level.row_numbers(), sums_.sums + kTerms * level.sum_start};
+  }
+  bool has_sums(std::size_t s) const { return !stages_[s].trees && level_of(pass_, stages_[s]).chooses_gates(); }
+
+  void add_sums(std::size_t s, const GradientRows& rows) {
+    if (has_sums(s)) kernels().sums_bits(stages_[s].outputs, rows, sums_of(s));
+  }
+
+  // Room for the gradient rows of a stage's inputs, behind one that is nobody's.
+  float* in_rows(std::size_t s) {
+    float* memory = scratch_.rows[s % 2].get<float>((stages_[s].inputs + 1) * kWordSamples);
+    std::memset(memory, 0, kWordSamples * sizeof(float));
+    return memory + kWordSamples;
+  }
+
+  GradientRows through_trees(std::size_t s, const GradientRows& rows) {
+    float* below = nullptr;
+    if (wanted_below(s)) {
+      below = in_rows(s);
+      std::memset(below, 0, stages_[s].inputs * kWordSamples * sizeof(float));
+    }
+    const TreesView trees = trees_of(pass_, s);
+    float* space = scratch_.trees.get<float>((std::int64_t(2) << trees.depth) * kWindows * kWordSamples);
+    kernels().backward_trees(trees, in_[s], rows, below, space, sums_.sums);
+    if (below && s > 0) add_sums(s - 1, {below, nullptr});
+    return {below, nullptr};
+  }
+
+  GradientRows through_level(std::size_t s, const GradientRows& rows) {
+    const Level& level = level_of(pass_, stages_[s]);
+    const LevelChoice& choice = pass_.choice.levels[stages_[s].level];
+    if (level.chooses_wires())
+      kernels().wire_sums_bits(level.wire_view(), choice.gates.data(),
+                               choice.mixture.empty() ? nullptr : choice.mixture.data(), pairs_[s], in_[s], rows,
+                               sums_.fresh && level.row_of.empty(), sums_.sums + level.wire_sum_start);
+    if (!wanted_below(s)) return {nullptr, nullptr};
+    float* below = (s == 0 ? to_input_ : needs_rows(s - 1)) ? in_rows(s) : nullptr;
+    const bool sums = s > 0 && has_sums(s - 1);
+    const SumsView view = sums ? sums_of(s - 1) : SumsView{};
+    kernels().backward_bits(view_of(level, choice, true), choice.gates.data(), pairs_[s], rows, below,
+                            sums ? &view : nullptr);
+    return {below, nullptr};
+  }
+
+  const Pass& pass_;
+  const std::vector<Stage>& stages_;
+  std::int64_t begin_;
+  Scratch& scratch_;
+  Sums sums_;
+  bool to_input_;
+  std::size_t lowest_;
+  std::vector<const std::uint64_t*> in_;  // by stage: its input words,
+  std::vector<std::uint64_t*> pairs_;     // and the input words of each neuron
+};
+
+}  // namespace
+
+void packed_forward(const Pass& pass, const Head& head, std::int64_t tile, Scratch& scratch, float* out) {
+  const std::int64_t inputs = pass.stack.inputs, begin = tile * kForwardSamples;
+  const std::int64_t count = std::min<std::int64_t>(kForwardSamples, pass.samples.batch - begin);
+  const int words = static_cast<int>(word_count(count));
+  std::uint64_t* in = behind_zeros<std::uint64_t>(scratch.input, inputs * kRowWords);
+  transpose(pass.samples.words + begin * word_count(inputs), count, inputs, in, kRowWords);
+  for (std::size_t s = 0; s < pass.stack.stages.size(); ++s) {
+    const Stage& stage = pass.stack.stages[s];
+    std::uint64_t* next = input_of(pass, s + 1, kRowWords, scratch);
+    if (stage.trees) {
+      kernels().forward_trees(kRowWords, trees_of(pass, s), in, next);
+    } else {
+      const LevelChoice& choice = pass.choice.levels[stage.level];
+      kernels().forward_rows(words, view_of(level_of(pass, stage), choice, false), choice.gates.data(), in, next);
+    }
+    in = next;
+  }
+  const std::int64_t columns = head.columns(pass.stack);
+  float* scores = out + begin * columns;
+  if (head.classes) return kernels().group_scores(in, pass.stack.outputs, columns, count, head.temperature, scores);
+  for (std::int64_t s = 0; s < count; ++s)
+    for (std::int64_t j = 0; j < columns; ++j)
+      scores[s * columns + j] = static_cast<float>(in[j * kRowWords + s / kWordSamples] >> (s % kWordSamples) & 1);
+}
+
+void packed_backward(const Pass& pass, const Top& top, std::int64_t tile, Scratch& scratch, const Sums& sums,
+                     float* in_gradient) {
+  const float* rows = Backward(pass, tile, scratch, sums, in_gradient != nullptr).run(top);
+  if (in_gradient) store_in_gradient(pass, rows, tile * kWordSamples, kWordSamples, in_gradient);
+}
+
+}  // namespace hardwire

@@ -1,0 +1,97 @@
+#include "stack.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "error.hpp"
+#include "gate_table.hpp"
+
+namespace hardwire {
+
+namespace {
+
+std::int64_t round_up(std::int64_t count, std::int64_t to) { return (count + to - 1) / to * to; }
+
+}  // namespace
+
+Readers::Readers(std::int64_t inputs, std::int64_t neurons, const std::int32_t* wires, std::int64_t candidates,
+                 std::int64_t width)
+    : offsets(inputs + 1, 0) {
+  const auto each = [&](const auto& visit) {  // in rising order of edges
+    for (std::int64_t j = 0; j < neurons; ++j)
+      for (int side = 0; side < 2; ++side)
+        for (std::int64_t k = 0; k < candidates; ++k) {
+          const std::int32_t input = wires[(side * neurons + j) * width + k];
+          if (input >= 0) visit(input, (2 * j + side) * candidates + k);
+        }
+  };
+  if (2 * neurons * candidates > std::int64_t(std::numeric_limits<std::uint32_t>::max()))
+    throw Error("a level with " + std::to_string(2 * neurons * candidates) +
+                " wires is too large; use fewer candidates");
+  each([&](std::int32_t input, std::int64_t) { ++offsets[input + 1]; });
+  for (std::int64_t i = 0; i < inputs; ++i) offsets[i + 1] += offsets[i];
+  edges.resize(offsets[inputs]);
+  std::vector<std::int64_t> next(offsets.begin(), offsets.end() - 1);
+  each([&](std::int32_t input, std::int64_t edge) { edges[next[input]++] = static_cast<std::uint32_t>(edge); });
+}
+
+Level::Level(const LevelData& data)
+    : inputs(data.inputs),
+      neurons(data.neurons),
+      rows(data.rows),
+      candidates(data.candidates),
+      width(candidates ? round_up(candidates, kLanes) : 1),
+      gate(data.gate),
+      maximum(data.maximum) {
+  if (inputs < 1 || neurons < 1) throw Error("a level needs an input and a neuron");
+  if (gate >= kGates) throw Error("gate " + std::to_string(gate) + " does not exist");
+  const std::int64_t given = candidates ? candidates : 1;
+  wires.assign(2 * neurons * width, -1);
+  for (std::int64_t i = 0; i < 2 * neurons; ++i)
+    for (std::int64_t k = 0; k < given; ++k) {
+      const std::int32_t input = data.wires[i * given + k];
+      if (input < -1 || input >= inputs) throw Error("bad wiring: it names an input that does not exist");
+      wires[i * width + k] = input;
+    }
+  if (!data.row_of) return;
+  row_of.assign(data.row_of, data.row_of + neurons);
+  for (std::int32_t row : row_of)
+    if (row < 0 || row >= rows) throw Error("a neuron names a row of parameters that does not exist");
+}
+
+const Readers& Level::readers() const {
+  if (!readers_)
+    readers_ = std::make_unique<Readers>(inputs, neurons, wires.data(), chooses_wires() ? candidates : 1, width);
+  return *readers_;
+}
+
+Stack::Stack(const std::vector<LevelData>& data, bool fuse) {
+  if (data.empty()) throw Error("a stack needs a level");
+  levels.reserve(data.size());
+  for (const LevelData& level : data) levels.emplace_back(level);
+  inputs = levels.front().inputs;
+  outputs = levels.back().neurons;
+  widest = inputs;
+  std::int64_t rows = 0;
+  for (Level& level : levels) {
+    widest = std::max(widest, level.neurons);
+    level.sum_start = rows;
+    if (level.chooses_gates()) rows += level.rows;
+  }
+  sums = round_up(std::max<std::int64_t>(rows * kTerms, 1), kLanes);  // sums of wires are read as whole vectors
+  cleared = sums;
+  for (const bool shared : {true, false})  // those of wires that share rows first, since they are cleared
+    for (Level& level : levels)
+      if (level.chooses_wires() && shared == !level.row_of.empty()) {
+        level.wire_sum_start = sums;
+        sums += 2 * level.rows * level.width;
+        if (shared) cleared = sums;
+      }
+  for (std::int64_t l = 0; l < std::int64_t(levels.size()); l += stages.back().levels) {
+    std::unique_ptr<Trees> trees = fuse ? find_trees(levels, l) : nullptr;
+    const std::int64_t count = trees ? trees->levels : 1;
+    stages.push_back({l, count, levels[l].inputs, levels[l + count - 1].neurons, std::move(trees)});
+  }
+}
+
+}  // namespace hardwire

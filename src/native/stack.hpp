@@ -1,0 +1,87 @@
+// A stack of levels as the kernels want it: copies of the wires, who reads whom, and which levels are trees that one
+// kernel can run. Nothing in here changes after it is built, but for what is built when it is first needed.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernels.hpp"
+
+namespace hardwire {
+
+// A level as hardwire/engine/stack.py describes it.
+struct LevelData {
+  std::int64_t inputs, neurons;
+  std::int64_t rows;           // of parameters; as many as neurons where each has its own
+  std::int64_t candidates;     // of each wire; 0 where wires are fixed
+  const std::int32_t* wires;   // [2][neurons], or [2][neurons][candidates]; -1 reads the constant 0
+  const std::int32_t* row_of;  // [neurons], or null where each has its own
+  int gate;                    // of all neurons, or -1 where each chooses
+  bool maximum;                // how a gradient passes: see LevelView
+};
+
+// The wires that each input feeds.
+struct Readers {
+  std::vector<std::int64_t> offsets;
+  std::vector<std::uint32_t> edges;
+
+  // wires: [2][neurons][width]; edge (2 * neuron + side) * width + k is wire k of a side.
+  Readers() = default;
+  Readers(std::int64_t inputs, std::int64_t neurons, const std::int32_t* wires, std::int64_t candidates,
+          std::int64_t width);
+};
+
+struct Level {
+  explicit Level(const LevelData& data);
+
+  std::int64_t inputs, neurons, rows, candidates, width;  // width: candidates padded to whole vectors, or 1
+  std::vector<std::int32_t> wires;                        // [2][neurons][width]
+  std::vector<std::int32_t> row_of;                       // empty where each neuron has its own row
+  int gate;
+  bool maximum;
+  std::int64_t sum_start = 0, wire_sum_start = 0;  // where its sums begin, counted in rows of gates and in floats
+
+  bool chooses_gates() const { return gate < 0; }
+  bool chooses_wires() const { return candidates > 0; }
+  bool plain() const { return chooses_gates() && !chooses_wires() && row_of.empty(); }
+  const std::int32_t* row_numbers() const { return row_of.empty() ? nullptr : row_of.data(); }
+  WireView wire_view() const { return {neurons, rows, candidates, width, wires.data(), row_numbers()}; }
+
+  // Of the candidates, or of fixed wires; built on first use, so ask for it before threads start.
+  const Readers& readers() const;
+
+ private:
+  mutable std::unique_ptr<Readers> readers_;
+};
+
+// Levels that are a convolution of trees and its pooling.
+struct Trees {
+  int depth;
+  std::int64_t levels, kernels, windows, places;
+  std::vector<std::int32_t> sources;     // as TreesView has them
+  std::vector<std::int64_t> sum_starts;  // likewise
+
+  std::int64_t stride() const { return (windows + kWindows - 1) / kWindows * kWindows; }
+};
+
+// The trees that begin with this level, or null.
+std::unique_ptr<Trees> find_trees(const std::vector<Level>& levels, std::size_t first);
+
+// What runs at once: a level, or the levels of trees.
+struct Stage {
+  std::int64_t level, levels, inputs, outputs;
+  std::unique_ptr<Trees> trees;  // null for a single level
+};
+
+struct Stack {
+  // fuse: run trees as one; otherwise level by level, which is what they mean.
+  Stack(const std::vector<LevelData>& data, bool fuse);
+
+  std::vector<Level> levels;
+  std::vector<Stage> stages;
+  std::int64_t inputs, outputs, widest;  // widest: the most values between two levels
+  std::int64_t sums;                     // floats that a part of the batch adds up,
+  std::int64_t cleared;                  // of which so many have to be zero before
+};
+
+}  // namespace hardwire

@@ -1,0 +1,96 @@
+// What both paths share: a batch is cut into tiles, and a tile goes through all stages, forwards or forwards and back,
+// before the next one starts, so that what a stage writes is still in the cache when the next one reads it. The way
+// back runs its tile forwards again instead of storing activations.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+
+#include "buffer.hpp"
+#include "choice.hpp"
+#include "words.hpp"
+
+namespace hardwire {
+
+// The samples of a batch: packed words [batch][words] or floats [batch][inputs], whichever is not null.
+struct Samples {
+  std::int64_t batch;
+  const std::uint64_t* words;
+  const float* floats;
+};
+
+// What follows the last level: sums of `classes` equal groups over `temperature`, or with classes == 0 nothing.
+struct Head {
+  std::int64_t classes;
+  float temperature;
+
+  std::int64_t columns(const Stack& stack) const { return classes ? classes : stack.outputs; }
+};
+
+// One worker's memory.
+struct Scratch {
+  Buffer input, pairs, top, trees;
+  Buffer rows[2];             // of gradients, for two neighbouring levels
+  std::deque<Buffer> values;  // between levels; see the paths
+};
+
+// `count` values of T behind a line of zeros, which wires that read nothing read.
+template <class T>
+T* behind_zeros(Buffer& buffer, std::int64_t count) {
+  constexpr std::int64_t kLine = 64 / sizeof(T);
+  T* memory = buffer.get<T>(count + kLine);
+  std::memset(memory, 0, kLine * sizeof(T));
+  return memory + kLine;
+}
+
+// The gradient that comes from above, for a tile at a time: rows of the classes, or of the last level's neurons.
+struct Top {
+  const float* gradient;  // [batch][columns]
+  std::int64_t batch, columns;
+  float temperature;
+  const std::int32_t* row_of;  // the row of each neuron of the last level; null without a head
+
+  // rows[columns][samples] for `samples` samples from `begin` on; zero past the end of the batch
+  GradientRows fill(std::int64_t begin, int samples, Scratch& scratch) const {
+    float* rows = scratch.top.get<float>(columns * samples);
+    const std::int64_t count = std::clamp<std::int64_t>(batch - begin, 0, samples);
+    if (count < samples) std::memset(rows, 0, sizeof(float) * columns * samples);
+    for (std::int64_t s = 0; s < count; ++s)
+      for (std::int64_t c = 0; c < columns; ++c)
+        rows[c * samples + s] = gradient[(begin + s) * columns + c] / temperature;
+    return {rows, row_of};
+  }
+};
+
+// Where a tile adds its sums, as the stack numbers them. fresh: it is the first one, and sums of wires that are no
+// others' are not cleared yet.
+struct Sums {
+  float* sums;
+  bool fresh;
+};
+
+// A batch on its way through a stack.
+struct Pass {
+  const Stack& stack;
+  const Choice& choice;
+  const Samples& samples;
+};
+
+// rows[inputs][width] of a tile -> out[batch][inputs]
+inline void store_in_gradient(const Pass& pass, const float* rows, std::int64_t begin, int width, float* out) {
+  const std::int64_t count = std::min<std::int64_t>(width, pass.samples.batch - begin), inputs = pass.stack.inputs;
+  for (std::int64_t s = 0; s < count; ++s)
+    for (std::int64_t i = 0; i < inputs; ++i) out[(begin + s) * inputs + i] = rows[i * width + s];
+}
+
+// The packed path in tiles of 64 samples, 256 where nothing goes back; the float path in tiles of 16.
+constexpr int kForwardSamples = kWordSamples * kRowWords;
+void packed_forward(const Pass& pass, const Head& head, std::int64_t tile, Scratch& scratch, float* out);
+void packed_backward(const Pass& pass, const Top& top, std::int64_t tile, Scratch& scratch, const Sums& sums,
+                     float* in_gradient);
+void floats_forward(const Pass& pass, const Head& head, std::int64_t tile, Scratch& scratch, float* out);
+void floats_backward(const Pass& pass, const Top& top, std::int64_t tile, Scratch& scratch, const Sums& sums,
+                     float* in_gradient);
+
+}  // namespace hardwire
