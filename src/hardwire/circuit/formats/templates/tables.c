@@ -17,6 +17,8 @@ static void run_gates(word *v)
         switch (runs[run][0]) {
 <% for number, expression in expressions %>
         case «number»: for (; g != end; ++g) v[(*g)[0]] = (word)(«expression»); break;
+<% else %>
+        default: (void)v; g = end; /* wires alone */
 <% endfor %>
         }
     }
