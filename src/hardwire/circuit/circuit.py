@@ -107,11 +107,12 @@ class Circuit:
         return function_digest(self)
 
     def tested(self, data: Any, name: str | None = None) -> "Circuit":
-        """The same circuit with its accuracy on the test set of a dataset noted, for the files that are made of it."""
+        """The same circuit with its accuracy on the test set of a dataset noted, for the files that are made of it; of
+        a number, with the dataset alone."""
         from hardwire.circuit.evaluate import test_set
 
         images, labels = test_set(data)
-        accuracy = float((self.predict(images) == labels).mean())
+        accuracy = float((self.predict(images) == labels).mean()) if self.number is None else None
         return replace(
             self, about=replace(self.about, dataset=name or self.about.dataset or data.name, accuracy=accuracy)
         )

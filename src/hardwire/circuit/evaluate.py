@@ -64,10 +64,17 @@ def run(circuit: Circuit, images: Any, raw: bool, threads: int | None, scores: b
     return circuit.program.run(rows, threads, scores)
 
 
-def test_set(data: Any) -> tuple[Any, npt.NDArray[np.int64]]:
+def test_set(data: Any) -> tuple[Any, npt.NDArray[Any]]:
     """A dataset's test images as a network's eval() reads them, continuous ones as bits, and their labels."""
     x = data.test.x
     return (x if hasattr(x, "features") else x.numpy() > THRESHOLD), data.test.y.numpy()
+
+
+def how_well(circuit: Circuit, said: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> str:
+    """The accuracy of classes, or R^2 of numbers, in words."""
+    if circuit.number is None:
+        return f"accuracy {(said == wanted).mean():.4f}"
+    return f"R^2 {1 - ((said - wanted) ** 2).mean() / wanted.var():.4f}"
 
 
 def as_rows(circuit: Circuit, images: Any, raw: bool = False) -> npt.NDArray[Any]:

@@ -29,11 +29,14 @@ def build(
     data: Annotated[str | None, typer.Option(help=f"Note its accuracy on this test set. {TRAINED_ON}")] = None,
 ) -> None:
     """Turn a trained model into a circuit file, which runs without torch."""
+    from hardwire.circuit.evaluate import how_well, test_set
+
     circuit = open_circuit(model)
     dataset = dataset_for(circuit, data)
     if dataset is not None:
         circuit = circuit.tested(dataset, data)
-        typer.echo(f"accuracy {circuit.about.accuracy:.4f} on the test set of {circuit.about.dataset}")
+        images, wanted = test_set(dataset)
+        typer.echo(f"{how_well(circuit, circuit.predict(images), wanted)} on the test set of {circuit.about.dataset}")
     if simplified:
         circuit = simplify_aloud(circuit, rewrite=False)
     circuit.save(out)
@@ -77,20 +80,19 @@ def run(
     """Classify a test set: accuracy and images per second."""
     import time
 
-    from hardwire.circuit.evaluate import test_set
-    from hardwire.data import load
+    from hardwire.circuit.evaluate import how_well, test_set
     from hardwire.files import write_whole
 
     circuit = open_circuit(file)
-    images, labels = test_set(load(data))
+    images, labels = test_set(dataset_for(circuit, data))
     circuit.predict(images[:1])  # so that scheduling is not timed
     start = time.perf_counter()
     classes = circuit.predict(images, threads=threads)
     seconds = time.perf_counter() - start
     if out is not None:
         write_whole(out, "".join(f"{number}\n" for number in classes))
-    accuracy = (classes == labels).mean()
-    typer.echo(f"accuracy {accuracy:.4f} on {len(labels):,} images, {len(labels) / seconds / 1e6:.2f} million images/s")
+    rate = f"{len(labels) / seconds / 1e6:.2f} million images/s"
+    typer.echo(f"{how_well(circuit, classes, labels)} on {len(labels):,} images, {rate}")
 
 
 @app.command()

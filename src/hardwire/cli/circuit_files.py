@@ -28,11 +28,11 @@ def dataset_for(circuit: "Circuit", data: str | None) -> "Dataset | None":
     from hardwire.errors import HardwireError
 
     if data is not None:
-        return load(data)
+        return load(data, like=circuit, whole=data != circuit.about.dataset)
     if circuit.about.dataset is None:
         return None
     try:
-        return load(circuit.about.dataset)
+        return load(circuit.about.dataset, like=circuit)
     except HardwireError as error:
         typer.echo(f"without the data that it was trained on: {error}", err=True)
         return None

@@ -30,16 +30,18 @@ def gap(
     """
     import hardwire as hw
     from hardwire.cli import report
+    from hardwire.models import trained_on
 
     report.set_threads(threads)
     net = hw.load(model)
-    rows = hw.data.load(data or _trained_on(model))
+    name = data or _trained_on(model)
+    rows = hw.data.load(name, like=net, whole=name != trained_on(model))
     _check_fit(model, net, rows)
     console = report.console()
     console.print(
         f"{model}: {net.method}, {sum(net.widths):,} gates, on the {len(rows.test):,} test rows of {rows.name}"
     )
-    console.print(report.accuracies(hw.measure_gap(net, rows.test, batch_size=batch_size)))
+    console.print(report.accuracies(hw.measure_gap(net, rows.test, batch_size=batch_size), rows.number is not None))
     console.print(report.layers(net))
     console.print(_nodes(hw.node_gaps(net, rows.test.x[:batch_size])))
 

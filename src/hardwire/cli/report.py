@@ -14,6 +14,7 @@ from rich.table import Column, Table
 from hardwire.gates import GATE_NAMES
 
 if TYPE_CHECKING:
+    from hardwire.data import Dataset
     from hardwire.measure import Gap
     from hardwire.network import LogicNetwork
     from hardwire.training import Record
@@ -63,7 +64,7 @@ def settings(job: "Job") -> Table:
     length = f"{settings.iterations:,} iterations" if settings.epochs is None else f"{settings.epochs:g} epochs"
     lines = {
         "data": f"{data.name}: {len(rows.train):,} training and {len(data.test):,} test rows{held_out}, of "
-        f"{data.inputs:,} inputs, {data.classes} classes",
+        f"{data.inputs:,} inputs, {_target(data)}",
         "network": f"{shape} gates, {net.method} with {'CAGE' if cage else f'tau {net.tau:g}'}",
         "training": f"{length}, {batch}, Adam at {settings.lr:g}, seed {settings.seed}",
         "engine": f"{net.engine_name(data.train.x)}, {torch.get_num_threads()} threads",
@@ -76,21 +77,37 @@ def settings(job: "Job") -> Table:
     return table
 
 
-def accuracies(gap: "Gap | Record") -> Table:
-    """The three accuracies and what is lost between them; `gap` is a Gap or a Record of a history."""
-    table = Table(title="Test accuracy, and what is lost on the way to the circuit", title_justify="left")
+def _target(data: "Dataset") -> str:
+    named = f" of {data.columns.target}" if data.columns is not None else ""
+    if data.number is None:
+        return f"{data.classes} classes{named}"
+    return f"a number{named} from {data.number[0]:g} to {data.number[1]:g}"
+
+
+def accuracies(gap: "Gap | Record", number: bool = False) -> Table:
+    """The three accuracies and what is lost between them; `gap` is a Gap or a Record of a history. number: they are
+    mean squared errors."""
+    show, cost = (_plain, _plain_gap) if number else (percent, points)
+    name = "squared error" if number else "accuracy"
+    table = Table(title=f"Test {name}, and what is lost on the way to the circuit", title_justify="left")
     table.add_column("pass")
-    table.add_column("accuracy %", justify="right")
+    table.add_column(name if number else "accuracy %", justify="right")
     table.add_column("gap", justify="right")
     table.add_column("what it is")
-    table.add_row("A^M", percent(gap.method), "", "the method's own pass: what training sees")
-    table.add_row("A^soft", percent(gap.argmax), points(gap.selection), "one gate a neuron: the selection gap")
-    table.add_row(
-        "A^hard", f"[bold]{percent(gap.deploy)}", points(gap.computation), "on hard bits: the computation gap"
-    )
+    table.add_row("A^M", show(gap.method), "", "the method's own pass: what training sees")
+    table.add_row("A^soft", show(gap.argmax), cost(gap.selection), "one gate a neuron: the selection gap")
+    table.add_row("A^hard", f"[bold]{show(gap.deploy)}", cost(gap.computation), "on hard bits: the computation gap")
     table.add_section()
-    table.add_row("[bold]in all", "", f"[bold]{points(gap.total)}", "from what training sees to what is deployed")
+    table.add_row("[bold]in all", "", f"[bold]{cost(gap.total)}", "from what training sees to what is deployed")
     return table
+
+
+def _plain(error: float) -> str:
+    return f"{error:.5g}"
+
+
+def _plain_gap(gap: float) -> str:
+    return f"{gap:+.4g}" if gap else "0"
 
 
 def layers(net: "LogicNetwork") -> Table:

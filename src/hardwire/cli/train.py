@@ -16,11 +16,21 @@ from hardwire.errors import HardwireError
 if TYPE_CHECKING:
     from hardwire.training.settings import Job
 
-_NETWORK, _TRAINING, _CHOOSING, _FILES = "Network", "Training", "Choosing, on validation rows", "Files"
+_TABLE, _NETWORK, _TRAINING, _CHOOSING, _FILES = (
+    "Tables", "Network", "Training", "Choosing, on validation rows", "Files"
+)  # fmt: skip
 
 
 def train(
-    dataset: Annotated[str, typer.Argument(help="A dataset by name (see: hardwire data list) or an .npz file.")],
+    dataset: Annotated[
+        str, typer.Argument(help="A dataset by name (see: hardwire data list), an .npz, .csv or .parquet file.")
+    ],
+    target: Annotated[
+        str | None, Option(help="The column of a table to predict: classes, or a number.", rich_help_panel=_TABLE)
+    ] = None,
+    bits: Annotated[
+        int | None, Option(min=1, help="Thresholds of each column of a table. [default: 16]", rich_help_panel=_TABLE)
+    ] = None,
     width: Annotated[
         int | None, Option(min=1, help="Gates in each layer. [default: 2000]", rich_help_panel=_NETWORK)
     ] = None,
@@ -29,9 +39,13 @@ def train(
         str | None, Option(help="Instead: gates of each layer, such as 4000,2000.", rich_help_panel=_NETWORK)
     ] = None,
     method: Annotated[
-        str,
-        Option(help="soft-mix, soft-gumbel, hard-st, gumbel-st; +cage behind the hard two.", rich_help_panel=_NETWORK),
-    ] = "hard-st",
+        str | None,
+        Option(
+            help="soft-mix, soft-gumbel, hard-st, gumbel-st; +cage behind the hard two. [default: hard-st; tables: "
+            "hard-st+cage]",
+            rich_help_panel=_NETWORK,
+        ),
+    ] = None,
     tau: Annotated[
         float | None,
         Option(help="A constant temperature; the paper uses 0.05 to 2. [default: 1]", rich_help_panel=_NETWORK),
@@ -43,21 +57,29 @@ def train(
         ),
     ] = False,
     wiring: Annotated[
-        str, Option(help="random, learned, or another wiring by name.", rich_help_panel=_NETWORK)
-    ] = "random",
+        str | None,
+        Option(
+            help="random, learned, or another wiring by name. [default: random; tables: learned]",
+            rich_help_panel=_NETWORK,
+        ),
+    ] = None,
     candidates: Annotated[
         int | None, Option(min=2, help="Wires that each input of a gate chooses from.", rich_help_panel=_NETWORK)
     ] = None,
-    start: Annotated[str, Option(help="Of the logits: normal or residual.", rich_help_panel=_NETWORK)] = "normal",
+    start: Annotated[
+        str | None, Option(help="Of the logits: normal or residual. [default: normal]", rich_help_panel=_NETWORK)
+    ] = None,
     iterations: Annotated[
         int | None, Option(min=1, help="Training steps. [default: 2000]", rich_help_panel=_TRAINING)
     ] = None,
     epochs: Annotated[
         float | None, Option(help="Instead: passes over the training rows.", rich_help_panel=_TRAINING)
     ] = None,
-    batch_size: Annotated[int, Option(min=1, help="Rows of a batch.", rich_help_panel=_TRAINING)] = 128,
+    batch_size: Annotated[
+        int | None, Option(min=1, help="Rows of a batch. [default: 128]", rich_help_panel=_TRAINING)
+    ] = None,
     accumulate: Annotated[int, Option(min=1, help="Batches that make one step.", rich_help_panel=_TRAINING)] = 1,
-    lr: Annotated[float, Option(help="Adam's learning rate.", rich_help_panel=_TRAINING)] = 0.01,
+    lr: Annotated[float | None, Option(help="Adam's learning rate. [default: 0.01]", rich_help_panel=_TRAINING)] = None,
     evaluate_every: Annotated[
         int | None,
         Option(min=1, help="Steps between evaluations. [default: 200, or an epoch]", rich_help_panel=_TRAINING),
@@ -99,9 +121,11 @@ def train(
 
     Start with `hardwire train digits`: half a minute, no download. A run that is stopped continues when the same
     command is given again. Afterwards, `hardwire gap MODEL` says how well the circuit keeps what training promised.
+    Of your own table: `hardwire train table.csv --target COLUMN`, and then `hardwire predict MODEL rows.csv`.
     """
     from hardwire import data
 
+    dataset = _table(dataset, target, bits)
     data.check(dataset)
     import hardwire as hw
     from hardwire.cli import report
@@ -110,8 +134,8 @@ def train(
 
     report.set_threads(threads)
     hw.engine.check_engine(engine)
-    settings = Settings(
-        dataset=dataset,
+    settings = Settings.usual(
+        dataset,
         width=width,
         depth=depth,
         widths=_numbers(widths),
@@ -151,8 +175,20 @@ def train(
     if history:
         write_whole(history, told.to_json())
     tested = told.final if told.split == "test" else hw.measure_gap(job.net, job.data.test)
-    console.print(report.accuracies(tested), report.layers(job.net))
+    console.print(report.accuracies(tested, job.data.number is not None), report.layers(job.net))
     console.print(f"saved [bold]{job.out}[/]; next: [bold]{report.program()} gap {job.out}[/]", soft_wrap=True)
+
+
+def _table(dataset: str, target: str | None, bits: int | None) -> str:
+    """The name of a table's dataset, with what its options say."""
+    from hardwire.data.kinds import is_table
+
+    if target is None and bits is None:
+        return dataset
+    if not is_table(dataset):
+        raise HardwireError(f"--target and --bits are for tables, .csv or .parquet; {dataset} is none")
+    path, _, named = dataset.partition("#")
+    return path + (f"@{bits}" if bits else "") + (f"#{target or named}" if target or named else "")
 
 
 def _numbers(widths: str | None) -> tuple[int, ...] | None:

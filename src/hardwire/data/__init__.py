@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hardwire.data import sets, store
 from hardwire.data.catalog import ENTRIES, Entry, Images, entry_of, register
-from hardwire.data.kinds import check_there, is_file, read_file
+from hardwire.data.kinds import check_there, is_file, is_table, read_file
 
 if TYPE_CHECKING:
     from hardwire.data.arrays import from_arrays as from_arrays
@@ -75,10 +75,16 @@ def fetch(name: str, repair: bool = False) -> Path | None:
     return collection.folder
 
 
-def load(name: str | PathLike[str]) -> "Dataset":
+def load(name: str | PathLike[str], like: Any = None, whole: bool = False) -> "Dataset":
     """A dataset by name (see `names`; "mnist@3" has three thresholds a pixel), its files fetched where they are
-    missing; or the path of a file (an .npz).
+    missing; or the path of a file: an .npz, or a table and the column to predict, "flowers.csv#species" (.csv or
+    .parquet; "flowers.csv@16#species" has 16 thresholds a column).
+
+    like: a network or circuit that was made of a table, whose thresholds and labels another table is read with.
+    whole: all rows of a table are its test set.
     """
+    if is_table(name):
+        return read_file(name, like=like, whole=whole)
     if is_file(name):
         return read_file(name)
     entry = entry_of(str(name))

@@ -21,10 +21,10 @@ def _npz(path: Path) -> "Dataset":
     return load_npz(path)
 
 
-def _table(path: Path, target: str | None = None, levels: int | None = None) -> "Dataset":
+def _table(path: Path, **options: Any) -> "Dataset":
     from hardwire.data.table import load_table
 
-    return load_table(path, target, levels)
+    return load_table(path, **options)
 
 
 KINDS: "dict[str, Callable[..., Dataset]]" = {".npz": _npz, ".csv": _table, ".parquet": _table}
@@ -64,10 +64,10 @@ def check_there(name: str | PathLike[str]) -> Path:
     return path
 
 
-def read_file(name: str | PathLike[str]) -> "Dataset":
-    """The dataset of a file."""
+def read_file(name: str | PathLike[str], **options: Any) -> "Dataset":
+    """The dataset of a file; options: those of its kind."""
     path, (_, asked) = check_there(name), split_name(name)
     suffix = path.suffix.lower()
     if asked and suffix not in TABLES:
         raise HardwireError(f"{path} is no table, so it has no column to name; leave out what stands behind {suffix}")
-    return KINDS[suffix](path, **asked)
+    return KINDS[suffix](path, **asked, **options)

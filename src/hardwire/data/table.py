@@ -1,12 +1,11 @@
-"""Tables, .csv and .parquet: one column is the target, the others become bits at fitted thresholds. Read by pandas.
+"""Tables, .csv and .parquet: one column is the target, the others become bits at fitted thresholds.
 
 A target of text, truth values or few whole numbers makes classes; any other is a number to compute. Surprising: the
 rows are shuffled, always in the same order, because tables are often sorted; a fifth of them is the test set.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,17 +13,34 @@ import torch
 
 from hardwire.bits import Bits, Columns, Encoder
 from hardwire.data.dataset import Dataset, NumberSplit, Split
-from hardwire.errors import HardwireError, missing_package, unknown_name
+from hardwire.data.frames import finite, read_frame
+from hardwire.errors import HardwireError, unknown_name
 
 LEVELS = 16  # thresholds of each column
 TEST = 0.2  # share of the rows
 MOST_CLASSES = 100  # more different whole numbers than this are numbers, not classes
 ROOM = 0.125  # of the range of a number, beyond each of its ends
+Values: TypeAlias = npt.NDArray[Any]
+Range: TypeAlias = tuple[float, float]
 
 
-def load_table(path: Path, target: str | None = None, levels: int | None = None) -> Dataset:
-    """The dataset of a file; target: the column to predict; levels: thresholds of each of the others."""
+class Named(Protocol):
+    """A network or a circuit that was made of a table."""
+
+    encoder: Encoder | None
+    columns: Columns | None
+
+
+def load_table(
+    path: Path, target: str | None = None, levels: int | None = None, like: Named | None = None, whole: bool = False
+) -> Dataset:
+    """The dataset of a file; target: the column to predict; levels: thresholds of each of the others.
+
+    like: a model whose thresholds, columns and labels are taken instead of new ones. whole: all rows are the test set.
+    """
     frame = read_frame(path)
+    known = None if like is None else like.columns
+    target = target or (known.target if known else None)
     if target is None:
         raise HardwireError(
             f"{path} is a table, and needs the column to predict: {path}#COLUMN, or --target COLUMN; its columns are "
@@ -34,32 +50,37 @@ def load_table(path: Path, target: str | None = None, levels: int | None = None)
         raise unknown_name(f"column of {path}", target, map(str, frame.columns))
     if len(frame.columns) < 2:
         raise HardwireError(f"{path} has no column beside {target}; there is nothing to predict it from")
+    x, y = frame.drop(columns=target), frame[target]
     try:
-        return _dataset(path, frame.drop(columns=target), frame[target], levels or LEVELS)
+        if known is not None and like is not None and like.encoder is not None:
+            return _dataset(path, known, finite(known, x), labels_of(y, known), like.encoder, None, whole)
+        values, labels, number = read_target(y)
+        columns = Columns.of(x, target=target, labels=labels)
+        return _dataset(path, columns, finite(columns, x), values, levels or LEVELS, number, whole)
     except HardwireError as error:
         raise HardwireError(f"{path}: {error}") from None
 
 
-def _dataset(path: Path, frame: Any, target: Any, levels: int) -> Dataset:
-    values, labels, number = read_target(target)
-    columns = Columns.of(frame, target=str(target.name), labels=labels)
-    x = finite(columns, frame)
+def _dataset(
+    path: Path, columns: Columns, x: Values, y: Values, code: Encoder | int, number: Range | None, whole: bool
+) -> Dataset:
+    """code: the encoder, or how many thresholds to fit."""
     order = np.random.default_rng(0).permutation(len(x))
     count = max(1, round(len(x) * TEST))
-    rows = {"train": order[count:], "test": order[:count]}
+    rows = {"train": order[count:], "test": order if whole else order[:count]}
     if not len(rows["train"]):
         raise HardwireError("one row is too few to train on and to test with")
-    encoder = Encoder.fit(x[rows["train"]], levels)
-    kind = Split if number is None else NumberSplit
-    splits = {name: kind(_bits(encoder, x[part]), torch.from_numpy(values[part])) for name, part in rows.items()}
+    encoder = code if isinstance(code, Encoder) else Encoder.fit(x[rows["train"]], code)
+    kind = Split if columns.labels is not None else NumberSplit
+    splits = {name: kind(_bits(encoder, x[part]), torch.from_numpy(y[part])) for name, part in rows.items()}
     return Dataset(
         name=path.stem,
         train=splits["train"],
         test=splits["test"],
-        classes=1 if labels is None else len(labels),
+        classes=1 if columns.labels is None else len(columns.labels),
         encoder=encoder,
         columns=columns,
-        number=number,
+        number=number or (None if columns.labels is not None else (float(y.min()), float(y.max()) + 1)),
         read_raw=lambda split: x[rows[split]],
     )
 
@@ -68,43 +89,11 @@ def _bits(encoder: Encoder, x: npt.NDArray[Any]) -> Bits:
     return Bits.from_numpy(encoder.encode(x), encoder.features)
 
 
-def read_frame(path: Path) -> Any:
-    """The DataFrame of a file; columns without a name, as an index is written, are left out."""
-    try:
-        import pandas
-    except ModuleNotFoundError as error:
-        raise missing_package(error, f"reading {path}") from None
-    try:
-        if path.suffix.lower() == ".parquet":
-            frame = pandas.read_parquet(path)
-        else:
-            frame = pandas.read_csv(path, sep=_separator(path), skipinitialspace=True, encoding="utf-8-sig")
-    except ImportError as error:
-        raise HardwireError(f"reading {path} needs pyarrow: pip install 'hardwire[tables]' ({error})") from None
-    except (OSError, ValueError, UnicodeError) as error:  # pandas' own errors are ValueErrors
-        raise HardwireError(f"cannot read {path} as a table: {str(error).strip()}") from None
-    frame.columns = [str(name).strip() for name in frame.columns]
-    frame = frame[[name for name in frame.columns if not name.startswith("Unnamed: ")]]
-    for name in frame.select_dtypes(["object", "string"]).columns:
-        frame[name] = frame[name].str.strip() if _all_text(frame[name]) else frame[name]
-    if frame.empty:
-        raise HardwireError(f"{path} has {len(frame)} rows and {len(frame.columns)} columns; there is nothing to read")
-    return frame
+def read_target(column: Any, least: int = 2) -> tuple[Values, tuple[Any, ...] | None, Range | None]:
+    """(values, labels, number): class numbers int64 and what they stand for, or float64 and their range.
 
-
-def _all_text(column: Any) -> bool:
-    return all(isinstance(value, str) for value in column.dropna())
-
-
-def _separator(path: Path) -> str:
-    """Of the usual four, the one that is there most often in the first line."""
-    with path.open(encoding="utf-8-sig") as file:
-        first = file.readline()
-    return max(",;\t|", key=first.count)
-
-
-def read_target(column: Any) -> tuple[npt.NDArray[Any], tuple[Any, ...] | None, tuple[float, float] | None]:
-    """(values, labels, number): class numbers int64 and what they stand for, or float64 and their range."""
+    least: how many different ones there must be.
+    """
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     missing = np.flatnonzero(column.isna())
@@ -114,7 +103,7 @@ def read_target(column: Any) -> tuple[npt.NDArray[Any], tuple[Any, ...] | None, 
             "leave those rows out"
         )
     different = sorted(set(column.tolist()), key=lambda value: (type(value).__name__, value))
-    if len(different) < 2:
+    if len(different) < least:
         raise HardwireError(f"the target {column.name} is always {different[0]!r}; there is nothing to learn")
     if is_numeric_dtype(column.dtype) and not is_bool_dtype(column.dtype):
         values = column.to_numpy(np.float64)
@@ -135,19 +124,17 @@ def read_target(column: Any) -> tuple[npt.NDArray[Any], tuple[Any, ...] | None, 
     return np.array([place[label] for label in column.tolist()], np.int64), tuple(different), None
 
 
-def finite(columns: Columns, frame: Any) -> npt.NDArray[np.float64]:
-    """The raw values of a table, which must all be there."""
-    x = columns.numbers(frame)
-    for name, column in zip(columns.names, x.T, strict=True):
-        wrong = np.flatnonzero(~np.isfinite(column))
-        if len(wrong):
-            kind = "empty" if np.isnan(column[wrong[0]]) else "infinite"
-            raise HardwireError(
-                f"column {name!r} is {kind} in {_rows(wrong)}; fill in a value, or leave out those rows or the column"
-            )
-    return x
-
-
-def _rows(places: Sequence[int] | npt.NDArray[Any]) -> str:
-    """Rows as one counts them, from 1."""
-    return f"row {places[0] + 1}" if len(places) == 1 else f"{len(places):,} rows, the first is row {places[0] + 1}"
+def labels_of(column: Any, columns: Columns) -> Values:
+    """The values of a target as a model knows them: class numbers int64, or float64."""
+    values, labels, _ = read_target(column, least=1)
+    if columns.labels is None:
+        if labels is None:
+            return values
+        return np.array([float(label) for label in labels])[values]
+    place = {label: number for number, label in enumerate(columns.labels)}
+    for label in labels or ():
+        if label not in place:
+            raise HardwireError(f"the target {column.name} holds {label!r}, which the model does not know")
+    if labels is None:
+        raise HardwireError(f"the target {column.name} holds numbers, but the model tells classes apart")
+    return np.array([place[label] for label in labels], np.int64)[values]

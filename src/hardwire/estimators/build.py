@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from hardwire.bits import Encoder
 from hardwire.network import LogicNetwork
+from hardwire.wiring import candidates_for
 
 
 def build_network(
@@ -17,10 +18,7 @@ def build_network(
     width = settings["width"]
     last = -(-width // groups) * groups  # the next width that splits into the classes
     reads = encoder.useful(words)
-    wiring: dict[str, Any] = {"wiring": settings["wiring"]}
-    most = min(len(reads), width)
-    if settings["wiring"] == "learned":
-        wiring = {"wiring": "learned", "candidates": min(settings["candidates"], most)} if most > 1 else {}
+    candidates = settings["candidates"] if settings["wiring"] == "learned" else None
     return LogicNetwork(
         encoder.features,
         widths=[width] * (settings["depth"] - 1) + [last],
@@ -28,6 +26,6 @@ def build_network(
         encoder=encoder,
         seed=seed,
         **{name: settings[name] for name in ("method", "tau", "cage", "start")},
-        **wiring,
+        **candidates_for(settings["wiring"], candidates, min(len(reads), width)),
         **head,
     )

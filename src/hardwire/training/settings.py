@@ -5,6 +5,7 @@ is not done twice and another run's model is not overwritten.
 """
 
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -22,8 +23,9 @@ from hardwire.training.checkpoint import data_identity
 from hardwire.training.fit import fit
 from hardwire.training.history import History
 from hardwire.training.memory import check_memory
+from hardwire.training.usual import IMAGES, usual_for
+from hardwire.wiring import candidates_for
 
-WIDTH, DEPTH = 2000, 2
 EVERY = 200  # iterations between two evaluations
 _NOT_TOLD = ("engine", "cage")  # settings that do not change what is trained, or that the method's name tells
 
@@ -32,31 +34,37 @@ _NOT_TOLD = ("engine", "cage")  # settings that do not change what is trained, o
 class Settings:
     """The settings of a run. Those of the network are `LogicNetwork`'s, those of the training `fit`'s.
 
-    width: 2000 if not given, or the next number that splits into the classes; depth: 2. widths: instead of both. cage:
-    the same as "+cage" behind the method. tau: 1.0 if not given; with CAGE there is none to give.
+    width: the usual one if not given, or the next number that splits into the classes; depth: the usual one. widths:
+    instead of both. cage: the same as "+cage" behind the method. tau: 1.0 if not given; CAGE leaves none to give.
     """
 
     dataset: str
     width: int | None = None
     depth: int | None = None
     widths: tuple[int, ...] | None = None
-    method: str = "hard-st"
+    method: str = IMAGES.method
     tau: float | None = None
     cage: bool = False
-    wiring: str = "random"
-    candidates: int | None = None
-    start: str = "normal"
+    wiring: str = IMAGES.wiring
+    candidates: int | None = IMAGES.candidates
+    start: str = IMAGES.start
     iterations: int | None = None
     epochs: float | None = None
-    batch_size: int = 128
+    batch_size: int = IMAGES.batch_size
     accumulate: int = 1
-    lr: float = 0.01
+    lr: float = IMAGES.lr
     evaluate_every: int | None = None
     validation: bool = False
     stop_early: int | None = None
     keep_best: bool = False
     seed: int = 0
     engine: str = "auto"
+
+    @classmethod
+    def usual(cls, dataset: str, **given: Any) -> "Settings":
+        """What is given (and not None), and the rest as is usual for such a dataset: a table or images."""
+        given = {name: value for name, value in given.items() if value is not None}
+        return cls(dataset, **usual_for(dataset).beside(given), **given)
 
     def __post_init__(self) -> None:
         method, named_cage = parse_method(self.method)
@@ -74,7 +82,7 @@ class Settings:
                 "last sixth of the training rows"
             )
         if self.iterations is None and self.epochs is None:
-            object.__setattr__(self, "iterations", 2000)
+            object.__setattr__(self, "iterations", usual_for(self.dataset).iterations)
         if self.evaluate_every is None and self.iterations is not None:
             object.__setattr__(self, "evaluate_every", EVERY)
 
@@ -87,28 +95,29 @@ class Settings:
         """The gates of each layer."""
         if self.widths is not None:
             return list(self.widths)
-        width = -(-WIDTH // classes) * classes if self.width is None else self.width
-        return [width] * (DEPTH if self.depth is None else self.depth)
+        usual = usual_for(self.dataset)
+        width = -(-usual.width // classes) * classes if self.width is None else self.width
+        return [width] * (usual.depth if self.depth is None else self.depth)
 
     def network(self, data: Dataset) -> LogicNetwork:
         """The untrained network for a dataset; refused where its training would not fit into memory."""
         sizes = self.sizes(data.classes)
-        options: dict[str, Any] = {} if self.candidates is None else {"candidates": self.candidates}
+        reads = data.useful_inputs()
+        most = sys.maxsize if reads is None else min(len(reads), *sizes)
         check_memory(sizes, data.inputs, self.batch_size, self.candidates or 0)
         return LogicNetwork(
             data.inputs,
             data.classes if data.number is None else None,
             number=data.number,
-            reads=data.useful_inputs(),
+            reads=reads,
             widths=sizes,
             method=self.method,
             tau=1.0 if self.tau is None else self.tau,
             seed=self.seed,
             encoder=data.encoder,
             engine=self.engine,
-            wiring=self.wiring,
             start=self.start,
-            **options,
+            **candidates_for(self.wiring, self.candidates, most),
         )
 
     def file_name(self, classes: int) -> str:
@@ -129,7 +138,8 @@ class Settings:
         return "-".join(part for part in parts if part) + ".safetensors"
 
     def _differs(self, name: str) -> bool:
-        return bool(getattr(self, name) != _DEFAULTS[name])
+        usual = getattr(usual_for(self.dataset), name, _DEFAULTS[name])
+        return bool(getattr(self, name) != usual)
 
     def prepare(
         self,

@@ -6,7 +6,7 @@ each neuron K candidates. `register_wiring` adds one.
 
 import inspect
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import torch
 
@@ -17,6 +17,7 @@ from hardwire.wiring.structured import structured_wiring
 __all__ = [
     "WIRINGS",
     "candidate_wiring",
+    "candidates_for",
     "make_wiring",
     "random_wiring",
     "register_wiring",
@@ -50,6 +51,14 @@ def make_wiring(
         if option not in known:
             raise HardwireError(f"wiring {name!r} takes no {option}; leave it out or use another wiring")
     return WIRINGS[name](inputs, neurons, seed, groups, **options)
+
+
+def candidates_for(name: str, candidates: int | None, inputs: int) -> dict[str, Any]:
+    """A wiring and its candidates as arguments of a layer: no more of them than there are inputs, and where there is
+    one input nothing to choose."""
+    if candidates is None or name != "learned":
+        return {"wiring": name} | ({} if candidates is None else {"candidates": candidates})
+    return {"wiring": name, "candidates": min(candidates, inputs)} if inputs > 1 else {"wiring": "random"}
 
 
 def takes(name: str, option: str) -> bool:

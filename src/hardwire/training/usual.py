@@ -1,0 +1,44 @@
+"""What a training uses where nothing else is said, for images and for tables: the one place of such numbers.
+
+Those of tables were chosen on validation rows of tables other than the ones our documentation reports; see
+benchmarks/tabular.py.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from hardwire.data.kinds import is_table
+
+
+@dataclass(frozen=True)
+class Usual:
+    """Arguments of the network and of the training, by the names of `hardwire.training.settings.Settings`."""
+
+    width: int = 2000
+    depth: int = 2
+    method: str = "hard-st"
+    wiring: str = "random"
+    candidates: int | None = None
+    start: str = "normal"
+    iterations: int = 2000
+    batch_size: int = 128
+    lr: float = 0.01
+
+    def beside(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Those that go together with what was given; width and depth are left to the number of classes."""
+        usual = {name: value for name, value in vars(self).items() if name not in ("width", "depth", *given)}
+        if "epochs" in given:
+            usual.pop("iterations", None)
+        if "tau" in given and "method" in usual:
+            usual["method"] = self.method.removesuffix("+cage")
+        if given.get("wiring", self.wiring) != self.wiring:
+            usual.pop("candidates", None)
+        return usual
+
+
+IMAGES = Usual()
+TABLES = Usual(method="hard-st+cage", wiring="learned", candidates=16)
+
+
+def usual_for(dataset: str) -> Usual:
+    return TABLES if is_table(dataset) else IMAGES
