@@ -2,9 +2,9 @@
 
     python benchmarks/microcontroller.py [--circuit FILE] [--width 1600] [--depth 3] [--word 1]
 
-Trains a model on digits (or takes a circuit of it), exports C, compiles it with `arm-none-eabi-gcc -mcpu=cortex-m0plus -Os`
-and runs it on an emulated board with 16 KB of RAM (`qemu-system-arm -M microbit`). RAM is what the export has in .data and
-.bss, and the stack that it was seen to use: the stack is painted before the first image and looked at after the last.
+Trains a model on digits (or takes a circuit of it), exports C, compiles it with gcc-arm-none-eabi at -Os and runs it on
+an emulated board with 16 KB of RAM (`qemu-system-arm -M microbit`). RAM is what the export has in .data and .bss, and
+the stack that it was seen to use: the stack is painted before the first image and looked at after the last.
 """
 
 import argparse
@@ -100,8 +100,8 @@ static void start(void)
 
 @dataclass(frozen=True)
 class Footprint:
-    """text: bytes of the export in flash, constant tables among them; ram: of .data, .bss and the stack; classes: of all
-    images, as the board said them."""
+    """text: bytes of the export in flash, constant tables among them; ram: of .data, .bss and the stack; classes: what
+    the board said of all images."""
 
     text: int
     ram: int

@@ -1,9 +1,9 @@
 """C99: one file and a header, no allocation, many images at once or one alone, with encoder, class sums and argmax.
 
 The gates come as straight-line code, or as tables and a loop, which compile in a second where code would take minutes
-(c_gates.py). `word` is how many images are taken at once: 64, 32 or 8, or 1 for small machines, where every value is a
-single bit. Surprising: tables run only about a sixth slower than code, since code that runs once for 64 images has to be
-fetched like data.
+(c_gates.py). `word` is how many images are taken at once: 64, 32 or 8, or 1 for small machines, where every value is
+a single bit. Surprising: tables run only about a sixth slower than code, since code that runs once for 64 images has to
+be fetched like data.
 """
 
 import re
@@ -104,8 +104,8 @@ def _sizes(words: dict[str, Any], word: int) -> dict[str, Any]:
 
 
 def _encoder(reading: Reading, word: int) -> dict[str, Any]:
-    """The tables that values are compared with, [levels][columns], or [columns][levels] for one image alone; a value that
-    is compared as a byte is brought to 0 to 255 first."""
+    """The tables that values are compared with, [levels][columns], or [columns][levels] for one image alone; a value
+    that is compared as a byte is brought to 0 to 255 first."""
     if reading.thresholds is None:
         return {}
     bytewise = reading.value_bits == 8 and word > 1

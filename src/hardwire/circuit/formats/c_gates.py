@@ -1,5 +1,5 @@
-"""The gates of a circuit in C, in one of three forms: short functions of straight-line code, tables and a loop, or tables
-for one image alone, whose values are single bits.
+"""The gates of a circuit in C, in one of three forms: short functions of straight-line code, tables and a loop, or
+tables for one image alone, whose values are single bits.
 
 Tables have the order of the native engine, grouped by gate, so that the loop branches once a group. All forms give the
 words of their template, among them the number of slots and the slot of each output (input i starts in slot i), and
@@ -50,7 +50,7 @@ def tables(netlist: Netlist) -> dict[str, Any]:
 
 
 def one_image(netlist: Netlist) -> dict[str, Any]:
-    """Every value has a bit of its own, the gates in the order of the table, so that a row need not say where it goes."""
+    """Every value has a bit of its own, in the order of the table, so that a row need not say where it goes."""
     plan, number = schedule(netlist), list(range(netlist.inputs))
     number += [0] * (plan.slots - netlist.inputs)  # by slot: whose value it holds now
     rows = []
