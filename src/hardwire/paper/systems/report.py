@@ -38,8 +38,12 @@ def systems_section(verdicts: list[Verdict]) -> Section:
 
 def _cells(verdict: Verdict) -> list[Entry | str | int]:
     number = "{:.2%}" if verdict.metric == "accuracy" else "{:.5f}"
-    # every operation of a search is free to stay unused, so only experts and codes can be dead
-    dead = "" if verdict.system == "search" else f"{', '.join(map(str, verdict.dead))} of {verdict.choices}"
+    # every operation of a search is free to stay unused, and experts that choose never are
+    dead = (
+        ""
+        if verdict.system in ("search", "expert-choice")
+        else f"{', '.join(map(str, verdict.dead))} of {verdict.choices}"
+    )
     holds = "yes" if verdict.holds else "NO"
     return [
         SYSTEMS[verdict.system].title,

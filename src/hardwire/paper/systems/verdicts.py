@@ -25,7 +25,7 @@ RULE = (
 class Verdict:
     """A row with its measurements, one of each a seed.
 
-    gaps: at the end of training; peaks: the largest in it, none where the row is deployed soft.
+    gaps: at the end of training; peaks: the largest in it, none where the row is not deployed hard.
     """
 
     row: Row
@@ -71,7 +71,7 @@ def _difference(row: Row, method: float, deployed: float) -> float:
 
 
 def _deployed(result: Result, row: Row) -> float:
-    return result.measurements["deployed" if row.deployed == "hard" else "deployed_soft"]
+    return result.measurements["deployed" if row.deployed == "hard" else f"deployed_{row.deployed}"]
 
 
 def _verdict(row: Row, results: list[Result], gaps: dict[Row, list[float]]) -> Verdict:
