@@ -5,6 +5,6 @@ a few images to start from. It needs no server and loads nothing, so it works of
 computed twice, in WebAssembly and gate by gate in JavaScript, and the page complains if they differ.
 """
 
-from hardwire.playground.page import page_of, write_page
+from hardwire.playground.page import check_drawable, page_of, write_page
 
-__all__ = ["page_of", "write_page"]
+__all__ = ["check_drawable", "page_of", "write_page"]

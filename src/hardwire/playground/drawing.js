@@ -1,7 +1,6 @@
 // The paper: ink of 0 to 1 for each pixel, put there by mouse, finger or pen.
 class Paper {
   constructor(canvas, changed) {
-    this.ink = new Float32Array(data.width * data.height);
     this.canvas = canvas;
     this.changed = changed;
     this.last = null;
@@ -15,7 +14,7 @@ class Paper {
       for (const part of event.getCoalescedEvents?.() ?? [event]) this.stroke(this.where(part));
     });
     for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => (this.last = null));
-    this.set(this.ink);
+    this.set(new Float32Array(data.width * data.height), true);
   }
 
   where(event) {
@@ -35,11 +34,13 @@ class Paper {
       this.ink[place] = Math.max(value, Math.min(1, Math.max(0, 1 + (radius - distance) / 0.9)));
     });
     this.last = [x, y];
-    this.set(this.ink);
+    this.set(this.ink, true);
   }
 
-  set(ink) {
+  /** drawn: by hand, and not an image from elsewhere, which is taken as it is. */
+  set(ink, drawn) {
     this.ink = Float32Array.from(ink);
+    this.drawn = drawn;
     paint(this.canvas, this.ink);
     this.changed();
   }

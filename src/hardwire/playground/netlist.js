@@ -39,11 +39,12 @@ const depth = new Int32Array(data.inputs + netlist.gate.length);
 netlist.gate.forEach((_, i) => {
   depth[data.inputs + i] = 1 + Math.max(depth[netlist.first[i]], depth[netlist.second[i]]);
 });
-const deepest = depth.reduce((most, level) => Math.max(most, level), 1);
+const deepest = depth.reduce((most, level) => Math.max(most, level), 0);
 
 const cones = new Map(); // made when a class first wins
 
-/** All that the outputs of a class depend on: `nodes` with a place each in the unit square, and the `wires` between. */
+/** All that the outputs of a class depend on: `nodes` with a place each in the unit square (an input: in the square of
+    its image), and the `wires` between. */
 function coneOf(label) {
   if (!cones.has(label)) cones.set(label, makeCone(label));
   return cones.get(label);
@@ -67,9 +68,12 @@ function makeCone(label) {
   return { outputs, wires, nodes: spread(place) };
 }
 
-/** Gates in columns by depth, in the order of those that read them; inputs where their pixel is. */
+const BAND = 7; // gates of one depth stand in a band of so many columns, which shows more of them than a line would
+
+/** Gates in bands by depth, in the order of those that read them; inputs where their pixel is. */
 function spread(place) {
-  const columns = Array.from({ length: deepest + 1 }, () => []);
+  const most = [...place.keys()].reduce((most, node) => Math.max(most, depth[node]), 1);
+  const columns = Array.from({ length: most + 1 }, () => []);
   const nodes = new Map();
   for (const [node, { sum, count }] of place) {
     if (node >= data.inputs) columns[depth[node]].push([sum / count, node]);
@@ -77,13 +81,16 @@ function spread(place) {
   }
   columns.forEach((column, level) => {
     column.sort((a, b) => a[0] - b[0]);
-    column.forEach(([, node], rank) => nodes.set(node, { x: 0.3 + (0.6 * level) / deepest, y: (rank + 0.5) / column.length }));
+    column.forEach(([, node], rank) => {
+      const aside = (((rank * 3) % BAND) / (BAND - 1) - 0.5) * (0.25 / most);
+      nodes.set(node, { x: 0.2 + (0.65 * level) / most + aside, y: (rank + 0.5) / column.length });
+    });
   });
-  return nodes;
+  return new Map([...nodes].sort((a, b) => a[0] - b[0]));
 }
 
 function pixelPlace(pixel) {
   const size = Math.max(data.width, data.height);
   const row = Math.floor(pixel / data.width), column = pixel % data.width;
-  return { x: (0.22 * (column + 0.5)) / size, y: 0.5 + (row + 0.5 - data.height / 2) / size };
+  return { pixel: true, x: (column + 0.5) / size, y: 0.5 + (row + 0.5 - data.height / 2) / size };
 }

@@ -1,4 +1,4 @@
-// What happens to an image between paper and circuit: it is centred, and noisy copies of it are made.
+// What happens to an image between paper and circuit: it is fitted, and noisy copies of it are made.
 
 /** Random numbers that start from a seed (mulberry32), so that a picture can be made again. */
 function randomNumbers(seed) {
@@ -10,21 +10,45 @@ function randomNumbers(seed) {
   };
 }
 
-/** The ink moved by whole pixels, so that its centre of mass lies in the middle. */
-function centred(ink) {
+/** The centre of mass of the ink, and the longer side of the box around it as a part of the image's. */
+function extentOf(ink) {
   const { width, height } = data;
-  let mass = 0, x = 0, y = 0;
+  let mass = 0, x = 0, y = 0, left = width, right = -1, top = height, bottom = -1;
   ink.forEach((value, place) => {
+    const column = place % width, row = Math.floor(place / width);
     mass += value;
-    x += value * (place % width);
-    y += value * Math.floor(place / width);
+    x += value * column;
+    y += value * row;
+    if (value < 0.25) return;
+    [left, right, top, bottom] = [Math.min(left, column), Math.max(right, column), Math.min(top, row), Math.max(bottom, row)];
   });
-  if (mass === 0) return ink;
-  const dx = Math.round((width - 1) / 2 - x / mass), dy = Math.round((height - 1) / 2 - y / mass);
+  return { x: x / mass, y: y / mass, extent: Math.max((right - left + 1) / width, (bottom - top + 1) / height) };
+}
+
+/** The ink moved and scaled as the images to start from are on average; in the middle where there are none. */
+function fitted(ink) {
+  const { width, height } = data;
+  const found = extentOf(ink);
+  if (!(found.extent > 0)) return ink;
+  const wanted = data.fit ?? { x: (width - 1) / 2, y: (height - 1) / 2, extent: found.extent };
+  const scale = Math.min(2, wanted.extent / found.extent); // a dot stays small
   return ink.map((_, place) => {
-    const column = (place % width) - dx, row = Math.floor(place / width) - dy;
-    return column >= 0 && column < width && row >= 0 && row < height ? ink[row * width + column] : 0;
+    const column = found.x + ((place % width) - wanted.x) / scale, row = found.y + (Math.floor(place / width) - wanted.y) / scale;
+    return between(ink, column, row);
   });
+}
+
+/** The ink at a place between pixels. */
+function between(ink, column, row) {
+  const { width, height } = data;
+  let sum = 0;
+  for (const x of [Math.floor(column), Math.floor(column) + 1]) {
+    for (const y of [Math.floor(row), Math.floor(row) + 1]) {
+      if (x < 0 || y < 0 || x >= width || y >= height) continue;
+      sum += ink[y * width + x] * (1 - Math.abs(column - x)) * (1 - Math.abs(row - y));
+    }
+  }
+  return sum;
 }
 
 /** `copies` of the ink, one after the other, each with grey noise of this deviation and a share of pixels inverted. */

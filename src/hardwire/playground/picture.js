@@ -13,6 +13,7 @@ class Picture {
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
       this.pointers.set(event.pointerId, [event.offsetX, event.offsetY]);
+      this.name(event.offsetX, event.offsetY); // a finger does not hover
     });
     canvas.addEventListener("pointermove", (event) => this.moved(event));
     for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, (event) => this.pointers.delete(event.pointerId));
@@ -23,7 +24,7 @@ class Picture {
   reset() {
     this.scale = 1;
     this.left = this.top = 0;
-    this.draw();
+    this.zoom(1);
   }
 
   /** Zooms around a point of the canvas, its middle if none is given. */
@@ -32,6 +33,7 @@ class Picture {
     this.left = x - ((x - this.left) * scale) / this.scale;
     this.top = y - ((y - this.top) * scale) / this.scale;
     this.scale = scale;
+    this.canvas.style.touchAction = scale > 1 ? "none" : "pan-y"; // the page can be scrolled where there is nothing to move
     this.move(0, 0);
   }
 
@@ -58,8 +60,17 @@ class Picture {
     this.draw();
   }
 
+  /** The side of the square that shows the image, before zooming. */
+  side() {
+    return Math.min(0.27 * this.canvas.clientWidth, 0.94 * this.canvas.clientHeight);
+  }
+
   at(place) {
     const { clientWidth: width, clientHeight: height } = this.canvas;
+    if (place.pixel) {
+      const [x, y] = [0.015 * width + place.x * this.side(), 0.5 * height + (place.y - 0.5) * this.side()];
+      return [this.left + x * this.scale, this.top + y * this.scale];
+    }
     return [this.left + (0.02 + 0.96 * place.x) * width * this.scale, this.top + (0.03 + 0.94 * place.y) * height * this.scale];
   }
 
@@ -73,7 +84,7 @@ class Picture {
     const style = getComputedStyle(document.documentElement);
     const colour = (name) => style.getPropertyValue(name).trim();
     context.scale(ratio, ratio);
-    const end = this.at({ x: 0.97, y: 0.5 });
+    const end = this.at({ x: 0.98, y: 0.5 });
     const lines = [...this.cone.wires.map(([from, to]) => [from, this.at(this.cone.nodes.get(to))]), ...this.cone.outputs.map((node) => [node, end])];
     for (const lit of [0, 1]) { // lit wires lie on top of dark ones
       context.strokeStyle = colour(lit ? "--lit" : "--dim");
@@ -91,13 +102,15 @@ class Picture {
     this.drawNodes(context, colour);
     context.fillStyle = colour("--lit");
     context.font = `600 ${Math.min(40, 15 * Math.sqrt(this.scale))}px system-ui`;
-    context.textAlign = "center";
-    context.fillText(`${data.classes[this.label]}: ${this.sum}`, end[0], end[1] - 8);
+    context.textAlign = "right";
+    context.lineWidth = 4;
+    context.strokeStyle = colour("--ground"); // a rim, so that it can be read over wires
+    for (const way of ["strokeText", "fillText"]) context[way](`${data.classes[this.label]}: ${this.sum}`, end[0] + 6, end[1] - 12);
   }
 
   drawNodes(context, colour) {
     const radius = Math.min(14, 1.6 * Math.sqrt(this.scale) * (this.cone.nodes.size < 800 ? 1.6 : 1));
-    const side = ((0.22 * 0.96 * this.canvas.clientWidth) / Math.max(data.width, data.height)) * this.scale * 0.9;
+    const side = (0.9 * this.scale * this.side()) / Math.max(data.width, data.height);
     context.font = `${Math.round(radius * 0.62)}px system-ui`;
     context.textAlign = "center";
     for (const [node, place] of this.cone.nodes) {
@@ -105,7 +118,8 @@ class Picture {
       if (x < -20 || y < -20 || x > this.canvas.clientWidth + 20 || y > this.canvas.clientHeight + 20) continue;
       context.fillStyle = colour(this.values[node] ? "--lit" : "--dim");
       if (node < data.inputs) {
-        context.fillRect(x - side / 2, y - side / 2, side, side);
+        const half = (side / 2) * (1 - (0.7 * (node % data.levels)) / data.levels); // a higher threshold lies inside
+        context.fillRect(x - half, y - half, 2 * half, 2 * half);
         continue;
       }
       context.beginPath();
@@ -131,7 +145,8 @@ class Picture {
   words(node) {
     if (node < data.inputs) {
       const pixel = Math.floor(node / data.levels);
-      return `pixel in row ${Math.floor(pixel / data.width) + 1}, column ${(pixel % data.width) + 1}: ${this.values[node]}`;
+      const above = data.levels > 1 ? ` above ${netlist.thresholds[node]}` : "";
+      return `pixel in row ${Math.floor(pixel / data.width) + 1}, column ${(pixel % data.width) + 1}${above}: ${this.values[node]}`;
     }
     const i = node - data.inputs;
     const [a, b] = [this.values[netlist.first[i]], this.values[netlist.second[i]]];
