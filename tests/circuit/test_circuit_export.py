@@ -20,7 +20,7 @@ from hardwire.circuit.lower import complete
 from hardwire.circuit.read_aiger import read_aiger
 from hardwire.circuit.reading import reading_of
 
-STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
+STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 simulator = pytest.mark.skipif(not tools.has_iverilog(), reason="iverilog is not installed")
 compiler = pytest.mark.skipif(not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="no C compiler")
 
@@ -77,11 +77,13 @@ def test_a_random_network_is_the_same_in_every_form(seed, tmp_path):
 
 @compiler
 @pytest.mark.parametrize("raw", ["bits", "bytes", "floats"])
-@pytest.mark.parametrize("form", ["code", "tables"])
-def test_c_compiles_without_warnings_and_agrees_with_plain_loops(form, raw, tmp_path):
+@pytest.mark.parametrize(
+    "form, word", [("code", 64), ("tables", 64), ("code", 32), ("tables", 8), ("code", 8), ("tables", 1)]
+)
+def test_c_compiles_without_warnings_and_agrees_with_plain_loops(form, word, raw, tmp_path):
     circuit, images = with_encoder(11, raw)
     bits = images if raw == "bits" else circuit.encoder.thresholds[None] < images[:, :, None]
-    scores, classes = c_scores(circuit, tmp_path, raw, images, form=form)
+    scores, classes = c_scores(circuit, tmp_path, raw, images, form=form, word=word)
     expected = oracle_scores(circuit, bits.reshape(len(images), 12))
     assert np.array_equal(scores, expected)
     assert classes.tolist() == first_largest(expected)
@@ -101,14 +103,14 @@ def test_c_with_a_main_reads_a_file_of_images(tmp_path):
 
 
 @compiler
-@pytest.mark.parametrize("form", ["code", "tables"])
-def test_c_of_wires_alone_and_of_large_classes(form, tmp_path):
+@pytest.mark.parametrize("form, word", [("code", 64), ("tables", 64), ("tables", 1)])
+def test_c_of_wires_alone_and_of_large_classes(form, word, tmp_path):
     wires = Circuit(Netlist(3, [], [], [], [0, 1, 2, 2]), classes=2)
-    scores, _ = c_scores(wires, tmp_path, "bits", np.array([[1, 0, 1], [0, 1, 0]]), form=form)
+    scores, _ = c_scores(wires, tmp_path, "bits", np.array([[1, 0, 1], [0, 1, 0]]), form=form, word=word)
     assert scores.tolist() == [[1, 2], [1, 0]]
     large = random_circuit(5, inputs=9, classes=2, group=333)
     bits = random_bits(5, 130, 9)
-    scores, classes = c_scores(large, tmp_path, "bits", bits, form=form)
+    scores, classes = c_scores(large, tmp_path, "bits", bits, form=form, word=word)
     assert np.array_equal(scores, large.scores(bits))
     assert np.array_equal(classes, large.predict(bits))
 
@@ -118,7 +120,7 @@ def test_large_circuits_become_tables_and_small_ones_code(tmp_path):
     small.to_c(tmp_path / "small.c")
     large.to_c(tmp_path / "large.c")
     assert "static void part_0" in (tmp_path / "small.c").read_text()
-    assert "static const uint32_t runs" in (tmp_path / "large.c").read_text()
+    assert "static const uint8_t runs" in (tmp_path / "large.c").read_text()
 
 
 @pytest.mark.parametrize("raw", ["bits", "bytes", "floats"])

@@ -60,7 +60,8 @@ def test_random_circuits_of_every_kind_are_the_same_in_every_format(tmp_path_fac
     encoder = None if kind == "bits" else random_encoder(generator, kind)
     circuit = random_circuit(seed, inputs=12, classes=int(generator.integers(1, 5)), encoder=encoder).simplify()
     path = tmp_path_factory.mktemp("net") / f"net.{ending}"
-    circuit.export(path, **({"pipeline": int(generator.integers(1, 4))} if ending == "v" and seed % 2 else {}))
+    options = {"v": {"pipeline": int(generator.integers(1, 4))}, "c": {"word": int(generator.choice([1, 8, 32]))}}
+    circuit.export(path, **(options.get(ending, {}) if seed % 2 else {}))
     file = format_of(path.suffix).read(circuit, path, None)
     for reading in file.readings:
         rows = random_rows(reading, 60, seed)

@@ -78,7 +78,7 @@ def test_a_wrong_export_is_found_with_a_counterexample(exported, ending):
     circuit, folder = exported
     path = folder / f"net.{ending}"
     # the first gate, negated
-    spoil(path, r"(wire|const uint64_t) n(\d+) = ([^;]*);", r"\1 n\2 = ~(\3);")
+    spoil(path, r"(wire|const word) n(\d+) = ([^;]*);", r"\1 n\2 = ~(\3);")
     answer = verify(circuit, path)
     assert not answer.equal
     assert "model" in answer.counterexample and "file" in answer.counterexample

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.formats.c import c_timing
+from hardwire.circuit.reading import reading_of
 from hardwire.circuit.tools import compile_c, run
 from hardwire.errors import HardwireError
 
@@ -67,7 +68,7 @@ def measure_c(circuit: Circuit, images: npt.NDArray[np.bool_], form: str | None 
         start = time.perf_counter()
         circuit.to_c(source, form=form)
         timing = source.with_name("timing.c")
-        timing.write_text(c_timing(circuit, "circuit", len(images) // 64, ROUNDS))
+        timing.write_text(c_timing(circuit, "circuit", reading_of(circuit, "bits"), len(images) // 64, ROUNDS))
         compile_c([source, timing], program, "-O2")
         preparation = time.perf_counter() - start
         images.astype(np.uint8).tofile(data)

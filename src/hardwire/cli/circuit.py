@@ -105,6 +105,9 @@ def export(
     form: Annotated[
         str | None, typer.Option(help="C, WebAssembly: code or tables. [default: code up to 20,000 gates]")
     ] = None,
+    word: Annotated[
+        int | None, typer.Option(help="C: images at once: 64, 32, 8, or 1 for small machines. [default: 64]")
+    ] = None,
     simd: Annotated[bool, typer.Option("--simd/--no-simd", help="WebAssembly: for runtimes with SIMD.")] = True,
     pipeline: Pipeline = None,
     data: Annotated[
@@ -120,7 +123,7 @@ def export(
 
     circuit = open_circuit(file)
     options: dict[str, Any] = {"raw": raw, "name": name, "main": main or None, "form": form, "pipeline": pipeline}
-    options |= {"label": label, "output": output, "simd": None if simd else False}
+    options |= {"word": word, "label": label, "output": output, "simd": None if simd else False}
     dataset = dataset_for(circuit, data) if data is not None or (raw or "").startswith("int") else None
     if data is not None and dataset is not None:
         options["images"] = images_of(circuit, dataset)[:images]

@@ -1,8 +1,9 @@
-"""C99: one file and a header, no allocation, 64 images at once or one alone, with encoder, class sums and argmax.
+"""C99: one file and a header, no allocation, many images at once or one alone, with encoder, class sums and argmax.
 
-The gates come in one of two forms (c_gates.py): straight-line code, or tables and a loop, which compile in a second
-where code would take minutes. Surprising: tables run only about a sixth slower, since code that runs once for 64 images
-has to be fetched like data.
+The gates come as straight-line code, or as tables and a loop, which compile in a second where code would take minutes
+(c_gates.py). `word` is how many images are taken at once: 64, 32 or 8, or 1 for small machines, where every value is
+a single bit. Surprising: tables run only about a sixth slower than code, since code that runs once for 64 images has to
+be fetched like data.
 """
 
 import re
@@ -15,7 +16,7 @@ import numpy.typing as npt
 
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.formats import Answers, Readback, register
-from hardwire.circuit.formats.c_gates import FORMS
+from hardwire.circuit.formats.c_gates import FORMS, one_image, smallest_type, type_size
 from hardwire.circuit.formats.header import about, interface
 from hardwire.circuit.formats.names import name_for
 from hardwire.circuit.formats.text import render
@@ -25,6 +26,7 @@ from hardwire.errors import HardwireError, unknown_name
 from hardwire.files import write_whole
 
 TYPES = {kind: "float" if kind == "floats" else f"{dtype.name}_t" for kind, dtype in DTYPES.items()}
+WORDS = (1, 8, 32, 64)
 CODE_GATES = 20_000  # up to here code compiles in seconds; a third of a millisecond a gate
 
 
@@ -37,77 +39,115 @@ def write(
     raw: str | None = None,
     values: npt.ArrayLike | None = None,
     form: str | None = None,
+    word: int = 64,
 ) -> list[Path]:
     """Writes `path` (.c) and the header beside it. name: prefix of the functions, by default the file's; main: adds a
     program that reads a file of images; raw: what both read, by default what the encoder was made for (bits: a byte
-    each); values: see `reading_of`; form: code or tables, by default code up to CODE_GATES gates."""
+    each); values: see `reading_of`; form: code or tables, by default code up to CODE_GATES gates; word: images at once,
+    64, 32, 8, or 1 for small machines."""
     reading = reading_of(circuit, raw, values)
-    name = name_for(path, name)
+    if word not in WORDS:
+        raise HardwireError(f"a word of {word!r} images is not made; choose 64, 32, 8 or 1")
     _ = circuit.answer_width  # an error where int32_t would not hold it
-    header = path.with_suffix(".h")
-    words = _words(circuit, name, reading)
     if form is None:
-        form = "code" if len(circuit.netlist.gate) <= CODE_GATES else "tables"
-    if form not in FORMS:
-        raise unknown_name("form of C", form, FORMS)
+        form = "code" if len(circuit.netlist.gate) <= CODE_GATES and word > 1 else "tables"
+    if form not in FORMS or (form == "code" and word == 1):
+        raise unknown_name("form of C", form, ["tables"] if word == 1 else FORMS)
+    header = path.with_suffix(".h")
+    words = _words(circuit, name_for(path, name), reading, word)
+    words |= one_image(circuit.netlist) if word == 1 else FORMS[form](circuit.netlist)
+    words |= _encoder(reading, word) | _sizes(words, word) | {"form": form, "main": main, "header": header.name}
+    words |= {"table_bytes": words["gate_bytes"] + words["output_bytes"] + words.get("threshold_bytes", 0)}
     write_whole(header, render("circuit.h", **words))
-    words |= _encoder(reading) | FORMS[form](circuit.netlist)
-    write_whole(path, render("circuit.c", **words, header=header.name, form=form, main=main))
+    write_whole(path, render("circuit.c", **words))
     return [path, header]
 
 
-def _words(circuit: Circuit, name: str, reading: Reading) -> dict[str, Any]:
+def _words(circuit: Circuit, name: str, reading: Reading, word: int) -> dict[str, Any]:
     """What the templates of exported files and of the programs around them share."""
+    from hardwire import __version__
+
     bits = reading.kind == "bits"
+    names = ("encode", "pack") if word == 1 else (f"{name}_encode{word}", f"{name}_pack{word}")
+    type_ = TYPES[reading.kind]
     return {
+        "about": about(circuit, reading),
+        "version": __version__,
+        "digest": circuit.digest,
+        "accuracy": circuit.about.accuracy,
         "name": name,
         "NAME": name.upper(),
+        "word": word,
         "inputs": circuit.inputs,
         "classes": circuit.classes,
         "group": circuit.group,
         "planes": circuit.group.bit_length(),
         "offset": None if circuit.number is None else circuit.number.offset,
         "exponent": None if circuit.number is None else circuit.number.exponent,
-        "about": about(circuit, reading),
+        "answers": "classes" if circuit.number is None else "answers",
         "encodes": not bits,
-        "type": TYPES[reading.kind],
+        "type": type_,
         "count": reading.count,
-        "reader": "pack64" if bits else "encode64",
-        "single": "predict_bits" if bits else "predict",
+        "reader": "pack" if bits else "encode",
+        "single": "_bits" if bits else "",
+        "entries": [*([] if bits else [("", type_, names[0])]), ("_bits", "uint8_t", names[1])],
     }
 
 
-def _encoder(reading: Reading) -> dict[str, Any]:
-    """The table that values are compared with: floats, or whole numbers from one below the lowest value on."""
+def _sizes(words: dict[str, Any], word: int) -> dict[str, Any]:
+    output_type = smallest_type(0, max(*words["outputs"], words["inputs"]))
+    return {
+        "output_type": output_type,
+        "output_bytes": len(words["outputs"]) * type_size(output_type),
+        "stack_bytes": words["slots"] * max(1, word // 8),
+    }
+
+
+def _encoder(reading: Reading, word: int) -> dict[str, Any]:
+    """The tables that values are compared with, [levels][columns], or [columns][levels] for one image alone; a value
+    that is compared as a byte is brought to 0 to 255 first."""
     if reading.thresholds is None:
         return {}
+    bytewise = reading.value_bits == 8 and word > 1
     if reading.kind == "floats":
         table: npt.NDArray[Any] = reading.thresholds.astype(np.float32)
-        texts = [f"{np.format_float_scientific(value, unique=True, trim='0')}f" for value in table.ravel()]
-        type_ = "float"
     else:
-        table = reading.keys
-        type_ = {8: "int16_t", 16: "int32_t", 32: "int64_t"}[reading.value_bits]
-        texts = [str(key) for key in table.ravel()]
+        table = reading.keys + (128 if bytewise and reading.signed else 0)
+    always = np.flatnonzero(table.ravel() < 0).tolist() if bytewise else []
+    table = np.maximum(table, 0) if bytewise else table
     shared = bool((table == table[0]).all())
-    levels = table.shape[1]
+    columns = 8 if shared else len(table) + -len(table) % 8
+    if word > 1:  # eight columns at a time
+        table = (table[:1].repeat(8, axis=0) if shared else np.pad(table, ((0, columns - len(table)), (0, 0)))).T
+    elif shared:
+        table = table[:1]
+    whole = reading.kind != "floats"
+    type_ = smallest_type(int(table.min()), int(table.max())) if whole else "float"
     return {
-        "levels": levels,
-        "stride": 0 if shared else levels,
-        "thresholds": texts[:levels] if shared else texts,
+        "levels": reading.thresholds.shape[1],
+        "columns": columns,
+        "shared": shared,
+        "bytewise": bytewise,
+        "signed": reading.signed,
+        "always": always,
+        "thresholds": [[str(key) if whole else _float(key) for key in row] for row in table],
         "threshold_type": type_,
+        "threshold_bytes": table.size * type_size(type_),
     }
 
 
-def c_timing(circuit: Circuit, name: str, blocks: int, rounds: int) -> str:
+def _float(value: np.float32) -> str:
+    return f"{np.format_float_scientific(value, unique=True, trim='0')}f"
+
+
+def c_timing(circuit: Circuit, name: str, reading: Reading, blocks: int, rounds: int) -> str:
     """A program that times an exported file of that name on `blocks` times 64 images."""
-    words = _words(circuit, name, reading_of(circuit, "bits"))
-    return render("timing.c", **words, header=f"{name}.h", blocks=blocks, rounds=rounds)
+    return render("timing.c", **_words(circuit, name, reading, 64), header=f"{name}.h", blocks=blocks, rounds=rounds)
 
 
 def read(circuit: Circuit, path: Path, raw: str | None) -> Readback:
     """Compiles the file with a small program around it, once for each kind that it reads."""
-    name, text = _header_of(path, circuit)
+    name, word, text = _header_of(path, circuit)
     said = interface(text)
     bits = reading_of(circuit, "bits")
     own = reading_of(circuit, raw) if said is None else described(circuit, said)
@@ -116,7 +156,7 @@ def read(circuit: Circuit, path: Path, raw: str | None) -> Readback:
         with tempfile.TemporaryDirectory() as folder:
             program, images, found = Path(folder, "program"), Path(folder, "images"), Path(folder, "answers")
             harness = program.with_suffix(".c")
-            harness.write_text(render("harness.c", **_words(circuit, name, reading), source=path.resolve()))
+            harness.write_text(render("harness.c", **_words(circuit, name, reading, word), source=path.resolve()))
             compile_c([harness], program, "-O1")
             np.ascontiguousarray(rows, DTYPES[reading.kind]).tofile(images)
             run([str(program), str(images), str(found)], "the compiled file", folder)
@@ -126,17 +166,18 @@ def read(circuit: Circuit, path: Path, raw: str | None) -> Readback:
     return Readback((bits,) if own.kind == "bits" else (own, bits), answers)
 
 
-def _header_of(path: Path, circuit: Circuit) -> tuple[str, str]:
-    """The prefix of the functions and the text of the header, whose sizes must be the model's."""
+def _header_of(path: Path, circuit: Circuit) -> tuple[str, int, str]:
+    """The prefix of the functions, the images at once and the text of the header, whose sizes must be the model's."""
     header = path.with_suffix(".h")
     text = header.read_text(errors="replace") if header.is_file() else ""
-    found = re.search(r"void (\w+)_scores64\(", text)
-    if found is None:
+    name = re.search(r"int (\w+)_predict_bits\(", text)
+    word = re.search(r"#define \w+_WORD (\d{1,2})$", text, flags=re.MULTILINE)
+    if name is None or word is None or int(word[1]) not in WORDS:
         raise HardwireError(f"{header} is missing or not written by hardwire; a C export is a .c file and its header")
     for what, size in {"INPUTS": circuit.inputs, "CLASSES": circuit.classes}.items():
         if not re.search(rf"#define \w+_{what} {size}$", text, flags=re.MULTILINE):
             raise HardwireError(f"{header} is of another model: its {what} is not {size}")
-    return found[1], text
+    return name[1], int(word[1]), text
 
 
 register(".c", title="C99", write=write, read=read)

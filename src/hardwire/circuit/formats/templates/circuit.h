@@ -12,28 +12,46 @@
 extern "C" {
 #endif
 
+#define «NAME»_VERSION "«version»"
+#define «NAME»_DIGEST "«digest»"
+<% if accuracy is not none %>
+#define «NAME»_ACCURACY «accuracy»
+<% endif %>
 #define «NAME»_INPUTS «inputs»
 #define «NAME»_CLASSES «classes»
+#define «NAME»_WORD «word»
 <% if offset is not none %>
 #define «NAME»_EXPONENT («exponent») /* an answer stands for answer * 2^«NAME»_EXPONENT */
 <% endif %>
-
-/* Up to 64 images as rows of «NAME»_INPUTS bytes, 0 or 1, to bits[i], input i of all of them. */
-void «name»_pack64(const uint8_t *rows, int images, uint64_t *bits);
-
-/* 64 images at once: image k is bit k of every word. scores: [64][«NAME»_CLASSES], «"classes" if offset is none else "answers"»: [64]. */
-void «name»_scores64(const uint64_t *bits, int32_t *scores);
-void «name»_predict64(const uint64_t *bits, int32_t *«"classes" if offset is none else "answers"»);
-
-/* One image of «NAME»_INPUTS bits, a byte each. */
-int «name»_predict_bits(const uint8_t *bits);
+<% if encodes %>
+#define «NAME»_VALUES «count»
+<% endif %>
+/* Constant tables in flash, «"to which straight-line code adds most" if form == "code" else "to which code adds some 1,000 bytes"», and what one image takes of the stack. */
+#define «NAME»_TABLE_BYTES «table_bytes»
+#define «NAME»_STACK_BYTES «stack_bytes»
 <% if encodes %>
 
-/* «NAME»_RAW values of an image go through the encoder: value > threshold. */
-#define «NAME»_RAW «count»
-void «name»_encode64(const «type» *raw, int images, uint64_t *bits);
+/* One image of «NAME»_VALUES values: its «"class" if offset is none else "answer"»; its scores, «NAME»_CLASSES of them. */
 int «name»_predict(const «type» *raw);
+void «name»_scores(const «type» *raw, int32_t *scores);
 <% endif %>
+
+/* One image of «NAME»_INPUTS bits, a byte each, 0 or 1. */
+int «name»_predict_bits(const uint8_t *row);
+void «name»_scores_bits(const uint8_t *row, int32_t *scores);
+<% if word > 1 %>
+
+/* Up to «word» images as rows, one after the other, to bits[i], input i of all of them; image k is bit k. */
+void «name»_pack«word»(const uint8_t *rows, int images, uint«word»_t *bits);
+<% if encodes %>
+void «name»_encode«word»(const «type» *raw, int images, uint«word»_t *bits);
+<% endif %>
+
+/* «word» images at once: scores [«word»][«NAME»_CLASSES], «answers» [«word»]. */
+void «name»_scores«word»(const uint«word»_t *bits, int32_t *scores);
+void «name»_predict«word»(const uint«word»_t *bits, int32_t *«answers»);
+<% endif %>
+
 #ifdef __cplusplus
 }
 #endif

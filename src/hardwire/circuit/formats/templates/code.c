@@ -1,5 +1,7 @@
+#define SLOTS «slots»
+
 <% for part in parts %>
-static void part_«loop.index0»(uint64_t *v)
+static void part_«loop.index0»(word *v)
 {
 <% for line in part %>
     «line»
@@ -8,13 +10,12 @@ static void part_«loop.index0»(uint64_t *v)
 
 <% endfor %>
 /* Called through a table, so that no compiler inlines them all into one endless function. */
-static void (*const parts[])(uint64_t *) = {
+static void (*const parts[])(word *) = {
     «part_names|initialiser»};
 
-static void run_gates(const uint64_t *bits, uint64_t *v)
+/* The inputs are in the first slots. */
+static void run_gates(word *v)
 {
-    for (int i = 0; i < «NAME»_INPUTS; ++i)
-        v[i] = bits[i];
     for (int i = 0; i < «parts|length»; ++i)
         parts[i](v);
 }

@@ -1,0 +1,67 @@
+"""C on a small machine: the digits model compiled for a Cortex-M0+ and run by an emulator, with what it takes."""
+
+import importlib.util
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hardwire as hw
+from hardwire.circuit import Circuit
+
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "microcontroller.py"
+
+
+@pytest.fixture(scope="module")
+def digits():
+    data = hw.data.load("digits")
+    net = hw.LogicNetwork(data.inputs, data.classes, 1800, 3, method="hard-st+cage", seed=0, encoder=data.encoder)
+    hw.fit(net, data, iterations=100, batch_size=100, lr=0.02, evaluate_every=100)
+    return Circuit.from_network(net).simplify().tested(data), data.raw("test")
+
+
+@pytest.mark.skipif(
+    not (shutil.which("arm-none-eabi-gcc") and shutil.which("qemu-system-arm")),
+    reason="gcc-arm-none-eabi or qemu-system-arm is not installed",
+)
+def test_the_digits_model_fits_a_small_machine_and_says_the_same_classes_there(digits):
+    circuit, raw = digits
+    specification = importlib.util.spec_from_file_location("microcontroller", BENCHMARK)
+    microcontroller = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(microcontroller)
+    assert len(circuit.netlist.gate) > 2_657
+    found = microcontroller.on_board(circuit, raw, word=1)
+    assert np.array_equal(found.classes, circuit.predict(raw, raw=True))
+    assert found.text < 24 * 1024
+    assert found.ram < 1.5 * 1024
+
+
+def test_the_header_says_flash_and_ram_in_bytes_and_where_the_model_comes_from(digits, tmp_path):
+    circuit, _ = digits
+    for word in (1, 8):
+        circuit.export(tmp_path / "net.c", word=word)
+        header, source = (tmp_path / "net.h").read_text(), (tmp_path / "net.c").read_text()
+        said = dict(re.findall(r"#define NET_(\w+) (.*)", header))
+        assert said["WORD"] == str(word)
+        assert said["DIGEST"] == f'"{circuit.digest}"' and said["VERSION"] == f'"{hw.__version__}"'
+        assert float(said["ACCURACY"]) == circuit.about.accuracy
+        assert int(said["STACK_BYTES"]) == int(re.search(r"#define SLOTS (\d+)", source)[1])
+        assert int(said["TABLE_BYTES"]) == constant_bytes(source, circuit)
+        assert "uint64_t v" not in source and "float" not in source
+
+
+def constant_bytes(source, circuit):
+    """The bytes of the tables, counted in the source."""
+    total = 0
+    for kind, body in re.findall(r"static const (u?int\d+)_t \w+(?:\[.*?\])+ = \{(.*?)\};", source, flags=re.DOTALL):
+        total += np.dtype(kind).itemsize * len(re.findall(r"-?\d+", body))
+    return total
+
+
+def test_a_word_that_is_not_made_is_refused(digits, tmp_path):
+    with pytest.raises(hw.HardwireError, match="a word of 16 images is not made; choose 64, 32, 8 or 1"):
+        digits[0].export(tmp_path / "net.c", word=16)
+    with pytest.raises(hw.HardwireError, match="code"):
+        digits[0].export(tmp_path / "net.c", word=1, form="code")
