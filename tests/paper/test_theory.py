@@ -1,5 +1,4 @@
-"""Tests of the theory part: closed forms against brute force, and measurements that must fail where theory is "
-"broken."""
+"""Closed forms against brute force, and measurements that must fail where theory is broken."""
 
 from fractions import Fraction
 
@@ -10,11 +9,14 @@ from scipy import integrate
 
 import hardwire as hw
 from hardwire.gates import GATES
+from hardwire.paper.measured import bounds, measure_initial, measure_trained
+from hardwire.paper.measured.bounds import expected_gumbel_gap, gradient_check
 from hardwire.paper.networks.train import pixel_counts
 from hardwire.paper.theory import computation_gap as gap
-from hardwire.paper.theory import scaling, trained
+from hardwire.paper.theory import scaling
 from hardwire.paper.theory import tables as theory_tables
-from hardwire.paper.theory.trained import expected_gumbel_gap, gradient_check, measure_initial, measure_trained
+
+KINDS_OF_MEASUREMENT = {"groupsum", "start", "node", "loss", "gradient", "gumbel", "forward", "decoupled", "hessian"}
 
 
 @pytest.mark.parametrize("gate", GATES, ids=lambda gate: gate.name)
@@ -96,8 +98,8 @@ def test_the_gradient_formula_holds_on_a_network_and_the_check_leaves_it_alone(d
 
 def test_the_gradient_check_notices_a_wrong_temperature(data, monkeypatch):
     net = hw.LogicNetwork(data.inputs, data.classes, 60, 2, tau=0.7, seed=1)
-    right = trained._formula_gradient
-    monkeypatch.setattr(trained, "_formula_gradient", lambda *arguments: right(*arguments) * 1.01)
+    right = bounds._formula_gradient
+    monkeypatch.setattr(bounds, "_formula_gradient", lambda *arguments: right(*arguments) * 1.01)
     assert gradient_check(net, *data.train.batch(slice(50)))["gradient.difference"] > 1e-3
 
 
@@ -112,7 +114,7 @@ def test_all_measurements_of_a_run_are_finite_numbers(data):
     found = measure_initial(net, data) | measure_trained(net, data)
     assert all(np.isfinite(value) for value in found.values())
     assert found["node.violations"] == 0 and found["groupsum.classes"] == 10
-    assert {name.split(".")[0] for name in found} == {"groupsum", "node", "loss", "gradient", "gumbel"}
+    assert {name.split(".")[0] for name in found} == KINDS_OF_MEASUREMENT
 
 
 def test_the_exponent_of_a_power_law_is_found():

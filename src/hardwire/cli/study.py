@@ -138,10 +138,16 @@ def export(
 
 @app.command()
 def report(store: StoreArgument, out: Out = Path("report")) -> None:
-    """Tables, figures, statistics and theory as HTML and Markdown, with CSV, SVG and PNG beside them."""
-    from hardwire import study
+    """What came out first, then tables, figures and statistics as HTML and Markdown, with CSV, SVG and PNG beside."""
+    from rich.console import Console
 
-    typer.echo(f"wrote {study.report(store, out)}")
+    from hardwire.study import Store
+    from hardwire.study.reporting import build, terminal, write_report
+
+    with Store(store) as opened:
+        built = build(opened)
+    terminal.show(built, Console())
+    typer.echo(f"wrote {write_report(built, out)}")
 
 
 def _done(description: "Description", store: Path) -> "list[Config]":

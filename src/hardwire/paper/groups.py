@@ -208,6 +208,14 @@ class Group:
         return f"{self.scale}, {count} {'seed' if count == '1' else 'seeds'}"
 
     @property
+    def length(self) -> str:
+        """Of training, and the number of seeds: 3,000 iterations, n=3."""
+        seeds = sorted({len(cell.runs) for cell in self.cells.values()})
+        count = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
+        steps = f"{self.scale.iterations:,} iterations" if self.scale.iterations else "a fixed time"
+        return ", ".join([steps, *self.scale.special, f"n={count}"])
+
+    @property
     def paper_scale(self) -> str:
         theirs = printed.SCALES.get(self.dataset)
         return (

@@ -1,51 +1,76 @@
 """What a report says of the paper's kinds of runs: tables and figures in sections, the paper's figures beside ours.
 
-Surprising: runs at several scales in one store do not mix; each scale gets its own sections, because a table of runs of
-different widths would compare widths.
+Which claims hold comes first. Surprising: runs at several scales in one store do not mix; each scale gets its own
+sections, because a table of runs of different widths would compare widths.
 """
 
+from collections.abc import Iterable
+
 from hardwire.paper import convergence, statistics, tables
+from hardwire.paper.claims import RULES, Evidence, claim_table, judge_all, summary
 from hardwire.paper.figures import figures_of_depth, figures_of_depths
 from hardwire.paper.groups import FAILURE_RULE, PEAK_RULE, Group, NetworkRun, group_runs
 from hardwire.paper.judging import PRINTED_RULE, SCALE_RULE
 from hardwire.paper.names import dataset_name
+from hardwire.paper.systems.report import systems_section
+from hardwire.paper.systems.verdicts import judge
 from hardwire.paper.theory import tables as arithmetic
-from hardwire.paper.theory.claims import claims
 from hardwire.study.reporting.content import Section
 from hardwire.study.store import Store
 
 
 def paper_sections(store: Store) -> list[Section]:
     """Everything the paper has a counterpart for, from whatever runs of its kinds the store holds."""
-    from hardwire.paper.systems.report import systems_section
-
     runs = [NetworkRun.of(result) for result in store.finished("network")]
-    sections: list[Section] = []
+    verdicts = judge(store.finished("systems"))
+    groups, pixels = group_runs(runs), _pixels(store)
+    sections = [_claims(Evidence(runs, verdicts, pixels), groups)]
     if runs:
-        groups = group_runs(runs)
         layers = [group.at(depth) for group in groups for depth in group.depths]
-        sections += [_configuration(groups), *map(_depth_section, layers), *map(_depths_section, groups)]
-        sections += [_across(layers), _theory(store, runs)]
-    if results := store.finished("systems"):
-        sections.append(systems_section(results))
+        sections += [*map(_depth_section, layers), *map(_depths_section, groups), _across(layers)]
+        sections += [_configuration(groups), _arithmetic(pixels)]
+    if verdicts:
+        sections.append(systems_section(verdicts))
     return [*sections, _rules()]
 
 
-def _configuration(groups: list[Group]) -> Section:
-    return Section("configuration", "What was run", [tables.settings(groups)])
+def _claims(evidence: Evidence, groups: list[Group]) -> Section:
+    """The first thing a reader sees: what was run, at which scale, and which claims hold."""
+    judged = judge_all(evidence)
+    ran = [f"{dataset_name(group.dataset)}: {_grid(group)}" for group in groups]
+    if evidence.systems:
+        ran.append(f"Choices beyond gates: {len(evidence.systems)} rows, {len(evidence.systems[0].gaps)} seeds")
+    title = f"Which of the paper's {len(judged)} claims hold"
+    return Section("claims", title, [claim_table(judged)], text=ran, chips=summary(judged), first=True)
+
+
+def _grid(group: Group) -> str:
+    """What was run on a dataset at one scale, in a line."""
+    runs = sum(len(cell.runs) for cell in group.cells.values())
+    same = "the paper's scale" if group.comparable else "not the paper's scale"
+    methods = f"{len(group.methods)} methods at τ {_listed(group.taus)}"
+    return f"{runs} runs of {_listed(group.depths)} layers, {group.size}; {methods} ({same})"
+
+
+def _listed(values: Iterable[float]) -> str:
+    return ", ".join(f"{value:g}" for value in values)
 
 
 def _depth_section(group: Group) -> Section:
     """Everything about a group of one depth."""
     found = [
         tables.deployed_accuracy(group),
+        tables.training_accuracy(group),
         tables.selection_gap(group),
         tables.factorial(group),
+        tables.other_forwards(group),
+        tables.computation_gap(group),
         *(convergence.convergence(group, definition) for definition in convergence.DEFINITIONS),
         statistics.significance(group),
     ]
     title = f"{dataset_name(group.dataset)}, {group.main_depth} layers of {group.scale.width:,}"
-    return Section(group.name, title, found, figures_of_depth(group), scale=_scale(group))
+    kept = [table for table in found if table is not None]
+    return Section(group.name, title, kept, figures_of_depth(group), scale=_scale(group))
 
 
 def _depths_section(group: Group) -> Section:
@@ -64,21 +89,28 @@ def _across(groups: list[Group]) -> Section:
     return Section("across", "Across datasets", found)
 
 
-def _theory(store: Store, runs: list[NetworkRun]) -> Section:
-    facts = store.facts()
-    pixels = {
-        name.removeprefix("pixels "): {value: int(count) for value, count in counts}
-        for name, counts in facts.items()
+def _configuration(groups: list[Group]) -> Section:
+    return Section("configuration", "Training configuration", [tables.settings(groups)])
+
+
+def _pixels(store: Store) -> dict[str, dict[float, int]]:
+    return {
+        name.removeprefix("pixels "): {value: int(count) for value, count in found}
+        for name, found in store.facts().items()
         if name.startswith("pixels ")
     }
+
+
+def _arithmetic(pixels: dict[str, dict[float, int]]) -> Section:
     found = [
-        claims(runs),
         arithmetic.representative_gates(pixels),
         arithmetic.all_gates(pixels),
         arithmetic.pixel_distribution(pixels),
+        arithmetic.hessian(),
         arithmetic.gate_formulas(),
     ]
-    return Section("theory", "Theory against measurement", [table for table in found if table is not None])
+    kept = [table for table in found if table is not None]
+    return Section("arithmetic", "Arithmetic of gates, pixels and single nodes", kept)
 
 
 def _rules() -> Section:
@@ -87,4 +119,5 @@ def _rules() -> Section:
         f"Statistical significance: p < 0.05 in a paired t-test over seeds. Practical significance: a mean "
         f"difference of more than {statistics.PRACTICAL:g} points."
     )
-    return Section("rules", "Rules", text=[FAILURE_RULE, PEAK_RULE, SCALE_RULE, PRINTED_RULE, practical, *definitions])
+    rules = [*RULES, FAILURE_RULE, PEAK_RULE, SCALE_RULE, PRINTED_RULE, practical, *definitions]
+    return Section("rules", "Rules", text=rules)

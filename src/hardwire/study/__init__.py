@@ -58,7 +58,7 @@ def run(
 
 def report(store: str | PathLike[str], folder: str | PathLike[str]) -> Path:
     """Writes tables and figures of a store into `folder`; gives the path of the HTML page."""
-    from hardwire.study.reporting import write_report
+    from hardwire.study.reporting import build, write_report
 
     with Store(store) as opened:
-        return write_report(opened, Path(folder).expanduser())
+        return write_report(build(opened), Path(folder).expanduser())

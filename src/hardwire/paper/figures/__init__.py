@@ -1,6 +1,6 @@
 """The paper's figures, drawn from a group of finished runs."""
 
-from hardwire.paper.figures import areas, curves
+from hardwire.paper.figures import areas, curves, training
 from hardwire.paper.groups import Group
 from hardwire.study.reporting.figure import Figure
 
@@ -9,6 +9,8 @@ _DRAWERS = (
     curves.accuracy_against_tau,
     curves.iterations_to_convergence,
     curves.commitment_by_layer,
+    training.commitment_over_training,
+    training.gradients,
     curves.cage_dynamics,
     areas.gate_usage,
 )

@@ -148,13 +148,14 @@ def commitment_by_layer(group: Group) -> Figure:
 
 
 def cage_dynamics(group: Group) -> Figure | None:
-    """CAGE's temperature and confidence over training, over all its runs; None where there are none."""
+    """CAGE's temperature and its own average of the confidence over training; None where there are no such runs."""
     found = {}
     for method in (method for method in group.methods if method.endswith("+cage")):
         runs = [run for cell in group.over_taus(method, group.main_depth).values() for run in cell.runs]
-        iterations = runs[0].history.column("iteration")
-        for name in ("tau", "confidence"):
-            found[name, method] = list(zip(*(run.history.column(name) for run in runs), strict=True))
+        iterations = min((run.history.column("iteration") for run in runs), key=len)
+        averaged = all(hasattr(run.history.final, "ema") for run in runs)  # runs of 0.1.0 did not tell it
+        for name, column in (("tau", "tau"), ("confidence", "ema" if averaged else "confidence")):
+            found[name, method] = list(zip(*(run.history.column(column) for run in runs), strict=False))
     if not found:
         return None
 
@@ -166,7 +167,7 @@ def cage_dynamics(group: Group) -> Figure | None:
             low, high = list(map(min, values)), list(map(max, values))
             axes[name].fill_between(iterations, low, high, color=style["color"], alpha=0.2)
         axes["tau"].set(xlabel="iteration", ylabel="backward temperature")
-        axes["confidence"].set(xlabel="iteration", ylabel="confidence")
+        axes["confidence"].set(xlabel="iteration", ylabel="EMA confidence" if averaged else "confidence")
         legend_below(drawing, axes["tau"])
 
     ends = "; ".join(f"{method_name(m)} to τ {tau}, confidence {c}" for m, (tau, c) in printed.CAGE_END.items())
@@ -176,8 +177,8 @@ def cage_dynamics(group: Group) -> Figure | None:
         f"CAGE over training, L={group.main_depth}",
         where="The paper's figure 3.",
         caption="Mean over all runs with CAGE at this depth (every τ stream and seed), with their range. Confidence is "
-        f"that of the network at the evaluation. The paper: from τ {printed.CAGE_START_TAU}, confidence "
-        f"{printed.CAGE_START_CONFIDENCE}; {ends}.",
+        f"{'the moving average that sets τ' if averaged else 'that of the network'}. The paper: from τ "
+        f"{printed.CAGE_START_TAU}, confidence {printed.CAGE_START_CONFIDENCE}; {ends}.",
         drawn=draw(paint, 7.2, 3.4),
         columns=["Method", "Quantity", "Iteration", "Mean", "Lowest", "Highest", "Runs"],
         rows=[

@@ -79,7 +79,7 @@ class NetworkKind(PaperKind):
         "selection",
         "temperature",
     )
-    rooms += ("training", "wiring", "paper.networks.train", "paper.telling", "paper.theory.trained")
+    rooms += ("training", "wiring", "paper.networks.train", "paper.telling", "paper.measured")
 
     def check(self, config: Config) -> None:
         if config["iterations"] is None and config["minutes"] is None:

@@ -5,9 +5,11 @@ depth and the rest is scaled by depth, because at the paper's width a single ste
 """
 
 import functools
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 from torch.nn import functional as F
@@ -16,11 +18,12 @@ import hardwire as hw
 from hardwire.bits import Bits
 from hardwire.data import Dataset, Split
 from hardwire.data.catalog import ENTRIES, Images
+from hardwire.paper.measured import TRAIN_ROWS, Measures, measure_initial, measure_trained
 from hardwire.paper.networks.train import build
-from hardwire.paper.theory.trained import measure_initial, measure_trained
 from hardwire.study.config import Config
 from hardwire.study.kinds import Cost
-from hardwire.training.measures import NODE_ROWS
+from hardwire.training import Run
+from hardwire.training.checkpoint import Checkpoint
 
 _BUDGET = 0.3  # seconds of timed steps for each shape
 _BASE = 400e6  # bytes of a Python with torch, before any data
@@ -94,11 +97,15 @@ def _time(config: Config, threads: int, depth: int) -> _Times:
 
     step()  # the first one allocates
     few = Split(*_rows(shape, min(_EVALUATED, shape.test)))
+    gap = best_time(lambda: hw.measure_gap(net, few), 0.0)
+    rest = max(0.0, best_time(lambda: Measures(few)(net, few), 0.0) - 2 * gap)
+    rows = shape.test + min(TRAIN_ROWS, shape.train)
     few_data = Dataset("random", few, few, shape.classes)
-    measured = best_time(lambda: hw.measure_gap(net, few), 0.0)
-    nodes = best_time(lambda: hw.node_gaps(net, few.x[:NODE_ROWS]), 0.0)
     once = best_time(lambda: (measure_initial(net, few_data), measure_trained(net, few_data)), 0.0)
-    return _Times(best_time(step, _BUDGET), measured * shape.test / len(few) + nodes, once)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Checkpoint(Path(folder) / "checkpoint", {})
+        saved = best_time(lambda: file.write(Run(net, optimizer, 1)), 0.0)
+    return _Times(best_time(step, _BUDGET), gap * rows / len(few) + rest + saved, once)
 
 
 def best_time(work: Callable[[], object], budget: float) -> float:

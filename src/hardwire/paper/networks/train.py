@@ -5,20 +5,18 @@ Surprising: a run that is limited by time counts the time of all its attempts, s
 
 import functools
 import time
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 import hardwire as hw
-from hardwire.data import Dataset, Split
-from hardwire.data.dataset import SPLITS, Rows
+from hardwire.data import Dataset
+from hardwire.data.dataset import SPLITS
+from hardwire.paper.measured import Measures, measure_initial, measure_trained
 from hardwire.paper.networks import arguments, stream
 from hardwire.paper.telling import Teller, plain
-from hardwire.paper.theory.trained import measure_initial, measure_trained
 from hardwire.study.config import Config
 from hardwire.study.kinds import Job, Outcome
-from hardwire.training import Callback, GapMeasures, Run
+from hardwire.training import Callback, Run
 
 _ENDLESS = 1 << 40  # iterations of a run that time alone ends
 
@@ -39,7 +37,7 @@ def run(job: Job) -> Outcome:
         config.whole("batch_size"),
         config.number("learning_rate"),
         config.whole("evaluate_every"),
-        measures=Measures(data.held_out if config["validation"] else None),
+        measures=Measures(data.train, data.held_out if config["validation"] else None),
         seed=stream(config),
         checkpoint=job.checkpoint,
         callbacks=[Teller(job)] + ([TimeLimit(60 * minutes)] if isinstance(minutes, float) else []),
@@ -55,19 +53,6 @@ def build(config: Config, inputs: int, classes: int) -> hw.LogicNetwork:
     return hw.LogicNetwork(
         inputs, classes, config.whole("width"), config.whole("depth"), seed=stream(config), **arguments(config)
     )
-
-
-@dataclass(frozen=True)
-class Measures:
-    """The gap on the test rows, and the deployed accuracy on validation rows where they are kept out of training."""
-
-    held_out: Split | None = None
-
-    def __call__(self, net: Any, rows: Rows) -> dict[str, Any]:
-        found = GapMeasures()(net, rows)
-        if self.held_out is not None:
-            found["validation"] = hw.measure_gap(net, self.held_out).deploy
-        return found
 
 
 class TimeLimit(Callback):

@@ -186,3 +186,11 @@ ROWS = (
     Row("Gumbel-softmax codebook, straight-through", "gumbel-st", "small", against="gumbel-soft"),
     Row("Hard-ST + CAGE codebook", "codebook-hard-st-cage", "none"),
 )
+
+CLAIMED = {  # rows of the paper's table "Training-inference gap in discrete selection", and ours that stand for them
+    "darts": ("DARTS-style cell (soft-mix)", "DARTS-style cell, logits at 10 times the rate"),
+    "sampled": ("SNAS-style cell (soft-gumbel, tau 1 to 0.1)", "GDAS-style cell (gumbel-st)"),
+    "soft-gating": ("soft gating, deployed soft", "Soft MoE, deployed soft"),
+    "sparse": ("Switch top-1, load balance 0.01", "Switch top-1, load balance 0.1"),
+    "vq": ("VQ-VAE (nearest, copied gradient)",),
+}

@@ -1,16 +1,14 @@
 """The section of a report on choices beyond gates: a row for each system and method, with its gap and its verdict."""
 
-from collections.abc import Iterable
 from statistics import mean
 from typing import Any
 
 from hardwire.paper.judging import table
 from hardwire.paper.systems.catalog import SYSTEMS
-from hardwire.paper.systems.verdicts import RULE, Verdict, judge
+from hardwire.paper.systems.verdicts import RULE, Verdict
 from hardwire.study.reporting.content import Section
 from hardwire.study.reporting.figure import Figure, draw
 from hardwire.study.reporting.table import BAD, GOOD, Entry
-from hardwire.study.store import Result
 
 _WHERE = 'The paper\'s table "Training-inference gap in discrete selection", which it leaves to be tested.'
 _COLOURS = {"gap": "#c44e52", "small": "#dd8452", "none": "#4c72b0"}
@@ -19,9 +17,8 @@ _COLUMNS = ["System", "Row", "Trained", "Deployed", "Gap by seed", "Largest in t
 _COLUMNS += ["Confidence", "Dead"]
 
 
-def systems_section(results: Iterable[Result]) -> Section:
+def systems_section(verdicts: list[Verdict]) -> Section:
     """Gap by system and method, whether the row of the paper's table holds, and dead experts and codes beside it."""
-    verdicts = judge(results)
     rows: list[list[Entry | str | int]] = [_cells(verdict) for verdict in verdicts]
     found = table("systems", "Selection beyond gates", _COLUMNS, rows, where=_WHERE, notes=[RULE])
     points: list[list[Entry | str | int]] = [

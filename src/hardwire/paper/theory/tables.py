@@ -13,6 +13,7 @@ from hardwire.gates import GATES, Gate
 from hardwire.paper import printed
 from hardwire.paper.judging import NOT_COMPARABLE, PRINTED_RULE, judge_printed, judged, table, worst
 from hardwire.paper.theory import computation_gap as gap
+from hardwire.paper.theory import single_nodes
 from hardwire.study.reporting.table import Entry, Table
 
 MONTE_CARLO_RULE = f"Monte Carlo: {gap.DRAWS:,} pairs; its distance from the closed form in standard errors"
@@ -149,6 +150,30 @@ def pixel_distribution(pixels: Pixels) -> Table | None:
         rows,
         where='The paper\'s table "MNIST pixel value distribution".',
         notes=[f"{total:,} pixels.", PRINTED_RULE],
+    )
+
+
+def hessian() -> Table:
+    """What Gumbel noise adds to the loss of single nodes, and the second-order term that is said to describe it."""
+    rows: list[list[Entry | str | int]] = [
+        [
+            f"{term.tau:g}",
+            f"{term.measured:.3g} ± {term.error:.1g}",
+            f"{term.expansion:.3g}",
+            f"{term.expansion / term.measured:.2f}",
+        ]
+        for term in single_nodes.hessian_terms()
+    ]
+    return table(
+        "hessian",
+        "The Hessian expansion on single nodes",
+        ["τ", "E L - L, Monte Carlo", "π²/(12τ²) tr H", "Ratio"],
+        rows,
+        where='The paper\'s appendix "Critique of Hessian Regularization Hypothesis".',
+        notes=[
+            f"L = -log softmax(z/τ)_j of {single_nodes.NODES} nodes with N(0, 1) logits over {single_nodes.K} gates, "
+            f"{single_nodes.DRAWS:,} draws; tr H has a closed form. On trained last layers: see the claims.",
+        ],
     )
 
 

@@ -7,12 +7,12 @@ from hardwire.files import write_whole
 from hardwire.study.export import csv_bytes
 from hardwire.study.reporting.content import Report, build
 from hardwire.study.reporting.markdown import to_markdown
-from hardwire.study.store import Store
+
+__all__ = ["Report", "build", "to_html", "to_markdown", "write_report"]
 
 
-def write_report(store: Store, folder: Path) -> Path:
-    """Writes the report of a store; gives the page, folder/index.html."""
-    report = build(store)
+def write_report(report: Report, folder: Path) -> Path:
+    """Writes a report; gives the page, folder/index.html."""
     for name in ("tables", "figures"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     for table in [*report.tables, *(figure.data for figure in report.figures)]:

@@ -17,7 +17,10 @@ from hardwire.study.store import Result, Store
 
 @dataclass(frozen=True)
 class Section:
-    """scale: of the runs behind it, said once. first: it comes before everything else."""
+    """scale: of the runs behind it, said once. chips: short results, each with its tone.
+
+    first: it comes before everything else, and a terminal shows it too.
+    """
 
     slug: str
     title: str
@@ -25,6 +28,7 @@ class Section:
     figures: list[Figure] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
     scale: str = ""
+    chips: list[tuple[str, str]] = field(default_factory=list)
     first: bool = False
 
 

@@ -23,7 +23,7 @@ _SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",  # text stays text: it can be searched, and the file is small
     "svg.hashsalt": "hardwire",
     "font.family": "sans-serif",
-    "font.size": 10,
+    "font.size": 11,
     "figure.facecolor": "none",  # the page shines through
     "axes.facecolor": "none",
     "text.color": INK,

@@ -9,7 +9,8 @@ def to_markdown(report: Report) -> str:
     parts = [f"# {report.title}", *report.facts]
     for section in report.sections:
         parts += [f"## {section.title}", *([section.scale] if section.scale else [])]
-        parts += [f"- {line}" for line in section.text]
+        parts += ["\n".join(f"- {line}" for line in section.text)] if section.text else []
+        parts += [", ".join(text for text, _ in section.chips)] if section.chips else []
         parts += [_table(table) for table in section.tables]
         parts += [_figure(figure) for figure in section.figures]
     return "\n\n".join(parts) + "\n"

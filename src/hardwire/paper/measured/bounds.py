@@ -1,6 +1,6 @@
-"""What the paper's propositions say about a network, measured on that network; a worker calls this, once a run.
+"""What the paper's propositions say about a network, measured on that network: node and loss bounds, gradients, gaps.
 
-Names of quantities are `subject.detail`; `theory.claims` reads them back from the store. All comparisons are in
+Names of quantities are `subject.detail`; the claims read them back from the store. All comparisons are in
 float64 against the network's own float32 engine. Surprising: the gradient check takes a real training step, noise and
 moving temperature included, on a copy of the network, so that the run itself stays untouched.
 """
@@ -29,7 +29,7 @@ LOSS_ROWS = 2000  # rows of the test split for the loss bound
 GUMBEL_NODES, GUMBEL_DRAWS = 64, 4000  # of the Monte Carlo for the expected Gumbel-ST gap
 
 
-def measure_initial(net: hw.LogicNetwork, data: "Dataset") -> dict[str, float]:
+def class_scores(net: hw.LogicNetwork, data: "Dataset") -> dict[str, float]:
     """The class scores before training: what the GroupSum temperature is made for."""
     rows = slice(0, LOSS_ROWS)
     with torch.no_grad(), selection_mode(net, "deploy"):
@@ -46,7 +46,7 @@ def measure_initial(net: hw.LogicNetwork, data: "Dataset") -> dict[str, float]:
     }
 
 
-def measure_trained(net: hw.LogicNetwork, data: "Dataset") -> dict[str, float]:
+def measure(net: hw.LogicNetwork, data: "Dataset") -> dict[str, float]:
     """Node bounds, loss bound; gradient formula, of the paper's networks; for gumbel-st the expected gap."""
     found = _node_bounds(net, data) | _loss_bound(net, data)
     levels = net.stack().levels

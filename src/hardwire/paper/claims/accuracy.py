@@ -1,0 +1,178 @@
+"""Claims about accuracy: who fails at low temperature, who is robust, what CAGE mends."""
+
+import statistics
+from collections.abc import Callable
+
+from hardwire.paper.claims.base import (
+    FAILS,
+    HOLDS,
+    UNTESTED,
+    WEAKER,
+    Finding,
+    above,
+    at_most,
+    named,
+    number,
+    spread,
+    worst,
+)
+from hardwire.paper.claims.evidence import BINARY, CIFAR, MNIST, Evidence, Judges, at_scale, everywhere, learned, paired
+from hardwire.paper.claims.gaps import LARGE
+from hardwire.paper.groups import Cell, Group
+from hardwire.paper.names import dataset_name, method_name, tau_name
+
+_LONG = 60.0  # seconds of training below which the clock says nothing
+_CIFAR = "CIFAR-10-Binary, 6 x 128,000, 60,000 iterations, n=3"
+_ALL = "three datasets, L=6, n=3"
+
+
+def deployed(cell: Cell) -> list[float]:
+    return cell.finals("deploy")
+
+
+def accuracy_range(group: Group, method: str) -> list[float]:
+    """Highest minus lowest accuracy over the temperatures, for each seed that has them all."""
+    cells = list(group.over_taus(method, group.main_depth).values())
+    if len(cells) < 2:
+        return []
+    seeds = set.intersection(*({run.seed for run in cell.runs} for cell in cells))
+    by_seed = [
+        [100 * run.history.final.deploy for c in cells for run in c.runs if run.seed == seed] for seed in sorted(seeds)
+    ]
+    return [max(values) - min(values) for values in by_seed]
+
+
+def _collapses(group: Group) -> Finding | None:
+    """Gumbel-ST at the lowest temperature against its best, and against what Hard-ST loses on the same way."""
+    cells = group.over_taus("gumbel-st", group.main_depth)
+    if len(cells) < 2 or min(cells) > 0.1:
+        return None
+    best = max(cells.values(), key=lambda cell: statistics.fmean(deployed(cell)))
+    low = cells[min(cells)]
+    if not learned(best):
+        return None
+    return above(paired(best, low, deployed), LARGE)
+
+
+def _robust(method: str, limit: float) -> Callable[[Group], Finding | None]:
+    def check(group: Group) -> Finding | None:
+        cells = group.over_taus(method, group.main_depth).values()
+        ranges = accuracy_range(group, method)
+        return at_most(ranges, limit) if ranges and learned(*cells) else None
+
+    return check
+
+
+def _cage_mends(group: Group) -> Finding | None:
+    """Gumbel-ST+CAGE above Gumbel-ST at the lowest temperature, and as good as Gumbel-ST at its best."""
+    low = group.get("gumbel-st", group.main_depth, group.taus[0])
+    cage = group.side("gumbel-st+cage", group.taus[0])
+    if low is None or cage is None or group.taus[0] > 0.1 or not learned(cage):
+        return None
+    return above(paired(cage, low, deployed), LARGE)
+
+
+def _over(method: str, limits: dict[str, float]) -> Callable[[Evidence], Finding]:
+    """At every temperature above the limit, on each dataset."""
+
+    def judge(evidence: Evidence) -> Finding:
+        found = []
+        for dataset, limit in limits.items():
+
+            def check(group: Group, limit: float = limit) -> Finding | None:
+                cells = group.over_taus(method, group.main_depth)
+                gains = [named(tau_name(t), above([v - limit for v in deployed(c)])) for t, c in cells.items()]
+                values = [value for cell in cells.values() for value in deployed(cell)]
+                return Finding(worst(gains).verdict, f"{min(values):.1f} to {max(values):.1f}") if gains else None
+
+            found.append(named(dataset_name(dataset), at_scale(dataset, check)(evidence)))
+        return worst(found)
+
+    return judge
+
+
+def _worst_accuracy(method: str, stated: str, tau: float) -> Callable[[Group], Finding | None]:
+    def check(group: Group) -> Finding | None:
+        cell = group.get(method, group.main_depth, tau)
+        return None if cell is None else number(deployed(cell), stated)
+
+    return check
+
+
+def _stable(group: Group) -> Finding | None:
+    found = []
+    for method in ("hard-st", "hard-st+cage", "gumbel-st+cage"):
+        for cell in group.over_taus(method, group.main_depth).values():
+            mean = statistics.fmean(deployed(cell))
+            found.append(Finding(HOLDS if 96.5 <= mean <= 99.0 else FAILS, f"{method_name(method)} {mean:.1f}"))
+    return worst(found) if found else None
+
+
+def _collapse_numbers(group: Group) -> Finding | None:
+    low, high = (group.get("gumbel-st", group.main_depth, tau) for tau in (0.05, 2.0))
+    if low is None or high is None:
+        return None
+    drop = named("drop", number(paired(high, low, deployed), "47.3"))
+    return worst(
+        [named("at τ=0.05", number(deployed(low), "~50")), named("at τ=2", number(deployed(high), "~98")), drop]
+    )
+
+
+def _slightly_better(group: Group) -> Finding | None:
+    noisy, plain = (
+        [value for cell in group.over_taus(m, group.main_depth).values() for value in deployed(cell)]
+        for m in ("gumbel-st+cage", "hard-st+cage")
+    )
+    if len(noisy) < 2 or len(plain) < 2:
+        return None
+    difference = statistics.fmean(noisy) - statistics.fmean(plain)
+    error = (statistics.variance(noisy) / len(noisy) + statistics.variance(plain) / len(plain)) ** 0.5
+    verdict = HOLDS if difference > 2 * error else WEAKER if difference > 0 else FAILS
+    return Finding(verdict, f"{difference:+.2f} ± {error:.2f} (n={len(noisy)} and {len(plain)})")
+
+
+def _modest(group: Group) -> Finding | None:
+    """What CAGE adds to Hard-ST, over all temperatures: something, and no more than the paper's practical threshold."""
+    plain, cage = (
+        [value for cell in group.over_taus(m, group.main_depth).values() for value in deployed(cell)]
+        for m in ("hard-st", "hard-st+cage")
+    )
+    if len(plain) < 2 or len(cage) < 2:
+        return None
+    gain = statistics.fmean(cage) - statistics.fmean(plain)
+    return Finding(HOLDS if 0 < gain <= LARGE else FAILS, f"{gain:+.2f} (n={len(cage)} and {len(plain)})")
+
+
+def _overhead(evidence: Evidence) -> Finding:
+    """Seconds of training with CAGE against without, on the same grid; the machine's other work counts too."""
+    found = []
+    for group in evidence.groups:
+        for method in ("hard-st", "gumbel-st"):
+            times = [
+                [run.seconds for cell in group.over_taus(m, group.main_depth).values() for run in cell.runs]
+                for m in (method, f"{method}+cage")
+            ]
+            if all(len(values) > 1 and min(values) >= _LONG for values in times):
+                plain, cage = (statistics.median(values) for values in times)
+                found.append(100 * (cage / plain - 1) if plain else 0.0)
+    if not found:
+        return Finding(UNTESTED)
+    verdict = HOLDS if max(found) <= LARGE else WEAKER if statistics.fmean(found) <= 2 * LARGE else FAILS
+    return Finding(verdict, f"{spread(found, '% time')}", "; ".join(group.size for group in evidence.groups))
+
+
+JUDGES: Judges = {
+    "gumbel-st-collapses": everywhere(_collapses),
+    "gumbel-st-collapse-numbers": at_scale(BINARY, _collapse_numbers),
+    "hard-st-robust": everywhere(_robust("hard-st", LARGE)),
+    "cage-hard-insensitive": everywhere(_robust("hard-st+cage", 1.0)),
+    "cage-gumbel-insensitive": everywhere(_robust("gumbel-st+cage", 1.0)),
+    "cage-fixes-gumbel": everywhere(_cage_mends),
+    "over-98-and-58": _over("hard-st+cage", {MNIST: 98.0, BINARY: 98.0, CIFAR: 58.0}),
+    "soft-gumbel-85": at_scale(BINARY, _worst_accuracy("soft-gumbel", "~85", 0.05)),
+    "stable-97": at_scale(BINARY, _stable),
+    "cifar-18.9": at_scale(CIFAR, _worst_accuracy("gumbel-st", "18.9", 0.05)),
+    "cifar-cage-order": at_scale(CIFAR, _slightly_better),
+    "cage-modest": everywhere(_modest),
+    "cage-overhead": _overhead,
+}

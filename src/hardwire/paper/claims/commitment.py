@@ -1,0 +1,129 @@
+"""Claims about what is chosen and how surely: commitment by layer, and which gates."""
+
+import statistics
+from collections.abc import Callable
+
+from hardwire.gates import GATE_NAMES
+from hardwire.paper import printed
+from hardwire.paper.claims.base import FAILS, HOLDS, WEAKER, Finding, above, named, number, worst
+from hardwire.paper.claims.evidence import BINARY, Judges, at_scale, everywhere, learned, paired
+from hardwire.paper.groups import Cell, Group
+from hardwire.paper.names import method_name
+
+_UNARY = ("A", "B", "¬A", "¬B")
+
+
+def _layers(cell: Cell) -> list[float]:
+    """Commitment of each layer at the end, percent, mean over seeds."""
+    return [
+        100 * statistics.fmean(layer)
+        for layer in zip(*(run.history.final.commitment for run in cell.runs), strict=True)
+    ]
+
+
+def _commitment(method: str, low: float, high: float) -> Callable[[Group], Finding | None]:
+    def check(group: Group) -> Finding | None:
+        cell = group.get(method, group.main_depth, 1.0)
+        if cell is None:
+            return None
+        layers = _layers(cell)
+        right = abs(min(layers) - low) <= 2 and abs(max(layers) - high) <= 2
+        near = abs(min(layers) - low) <= 10 and abs(max(layers) - high) <= 10
+        return Finding(
+            HOLDS if right else WEAKER if near else FAILS,
+            f"{min(layers):.0f} to {max(layers):.0f} over layers (n={len(cell.runs)})",
+        )
+
+    return check
+
+
+def _more_committed(group: Group) -> Finding | None:
+    hard, soft = (group.get(m, group.main_depth, group.main_tau) for m in ("hard-st", "soft-gumbel"))
+    if hard is None or soft is None or not learned(hard, soft):
+        return None
+    found = []
+    for layer in range(group.main_depth):
+        found.append(named(f"layer {layer + 1}", above(paired(hard, soft, _of_layer(layer)))))
+    return worst(found)
+
+
+def _of_layer(layer: int) -> Callable[[Cell], list[float]]:
+    return lambda cell: [100 * run.history.final.commitment[layer] for run in cell.runs]
+
+
+def _rising(method: str) -> Callable[[Group], Finding | None]:
+    def check(group: Group) -> Finding | None:
+        cell = group.get(method, group.main_depth, group.main_tau)
+        if cell is None or group.main_depth < 2 or not learned(cell):
+            return None
+        rises = [100 * (run.history.final.commitment[-1] - run.history.final.commitment[0]) for run in cell.runs]
+        return named("last layer less first", above(rises))
+
+    return check
+
+
+def _less_with_cage(group: Group) -> Finding | None:
+    found = []
+    for method in ("hard-st", "gumbel-st"):
+        plain, cage = group.get(method, group.main_depth, group.main_tau), group.side(f"{method}+cage", group.main_tau)
+        if plain is not None and cage is not None and learned(plain, cage):
+            differences = paired(plain, cage, lambda cell: [100 * run.history.final.confidence for run in cell.runs])
+            found.append(named(method_name(method), above(differences)))
+    return worst(found) if found else None
+
+
+def _shares(cell: Cell, gates: tuple[str, ...]) -> list[float]:
+    """Of each seed the share of neurons, over all layers, that deploy one of these gates, percent."""
+    places = [GATE_NAMES.index(gate) for gate in gates]
+    return [
+        100 * statistics.fmean(sum(layer[p] for p in places) for layer in r.history.final.gate_usage) for r in cell.runs
+    ]
+
+
+def _xor(group: Group) -> Finding | None:
+    cells = {
+        m: group.get(m, group.main_depth, group.main_tau) for m in ("hard-st", "soft-mix", "soft-gumbel", "gumbel-st")
+    }
+    hard = cells.pop("hard-st")
+    if hard is None:
+        return None
+    found = []
+    for method, cell in cells.items():
+        if cell is not None and learned(hard, cell):
+            differences = paired(hard, cell, lambda c: _shares(c, ("XOR", "XNOR")))
+            found.append(named(f"above {method_name(method)} by", above(differences)))
+    return worst(found) if found else None
+
+
+def _xor_number(group: Group) -> Finding | None:
+    cell = group.get("hard-st", group.main_depth, 1.0)
+    if cell is None:
+        return None
+    return worst([named(gate, number(_shares(cell, (gate,)), "~11")) for gate in ("XOR", "XNOR")])
+
+
+def _unary(group: Group) -> Finding | None:
+    """Above the quarter of neurons that four gates of sixteen would have by chance, and above Hard-ST's."""
+    found = []
+    hard = group.get("hard-st", group.main_depth, group.main_tau)
+    for method in ("soft-mix", "soft-gumbel", "gumbel-st"):
+        cell = group.get(method, group.main_depth, group.main_tau)
+        if cell is not None and hard is not None and learned(cell, hard):
+            found.append(named(method_name(method), above(paired(cell, hard, lambda c: _shares(c, _UNARY)))))
+    return worst(found) if found else None
+
+
+_BOUNDS = {method: tuple(float(n) for n in text.split(" to ")) for method, text in printed.COMMITMENT.items()}
+JUDGES: Judges = {
+    "hard-commits-more": everywhere(_more_committed),
+    **{
+        f"commitment-{method}": at_scale(BINARY, _commitment(method, low, high))
+        for method, (low, high) in _BOUNDS.items()
+    },
+    "rising-soft-mix": everywhere(_rising("soft-mix")),
+    "rising-gumbel-st": everywhere(_rising("gumbel-st")),
+    "cage-commits-less": everywhere(_less_with_cage),
+    "xor-more": everywhere(_xor),
+    "xor-11": at_scale(BINARY, _xor_number),
+    "unary": everywhere(_unary),
+}

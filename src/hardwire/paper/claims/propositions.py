@@ -1,0 +1,285 @@
+"""Claims of the paper's theory: its propositions, measured on networks, on single nodes, or computed."""
+
+import math
+import statistics
+from collections.abc import Callable
+
+from hardwire.layers import default_group_temperature
+from hardwire.paper import printed
+from hardwire.paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Finding, above, exact, named, worst
+from hardwire.paper.claims.evidence import Evidence, Judges, everywhere, is_binary, measured, paired
+from hardwire.paper.groups import Cell, Group
+from hardwire.paper.judging import AGREE, judge_printed
+from hardwire.paper.names import method_name
+from hardwire.paper.theory import scaling, single_nodes
+from hardwire.selection import SIX
+
+_HARD, _SOFT = ("hard-st", "gumbel-st", "hard-st+cage", "gumbel-st+cage"), ("soft-mix", "soft-gumbel")
+_GONE = 0.1  # share of a gradient below which it has vanished
+_FEW = 0.05  # share of samples above a first-order bound that its open second-order term may excuse
+
+
+def _gumbel_max(evidence: Evidence) -> Finding:
+    found = single_nodes.gumbel_max()
+    figure = f"χ² = {found.chi_square:.0f} with {found.freedom} degrees of freedom, p = {found.p:.2f}"
+    return Finding(HOLDS if found.p > 0.001 else FAILS, figure, f"{single_nodes.NODES} nodes of K=16")
+
+
+def _expected_gap(evidence: Evidence) -> Finding:
+    runs = [run for run in evidence.runs if run.measurements.get("gumbel.nodes")]
+    if not runs:
+        return Finding(UNTESTED)
+    z = math.sqrt(statistics.fmean(run.measurements["gumbel.rms_z"] ** 2 for run in runs))
+    figure = f"root mean square of (sampled - formula) / standard error {z:.2f}, 1 if they are equal (n={len(runs)})"
+    return Finding(HOLDS if abs(z - 1) <= 0.3 else FAILS, figure, _networks(evidence))
+
+
+def _decoupled(evidence: Evidence) -> Finding:
+    changes = measured((run for run in evidence.runs if run.method in _HARD), "decoupled.difference")
+    broken = sum(change != 0 for change in changes)
+    figure = f"scores at τ/100 and 100τ differ in {broken} of {len(changes)} trained networks"
+    return _at_our_scale(exact(broken, len(changes), figure), evidence)
+
+
+def _zero_gap(evidence: Evidence) -> Finding:
+    gaps = [gap for run in evidence.runs if run.method.startswith("hard-st") for gap in run.history.column("selection")]
+    largest = max((abs(gap) for gap in gaps), default=0.0)
+    figure = f"largest size {100 * largest:g} points in {len(gaps):,} evaluations"
+    return _at_our_scale(exact(sum(gap != 0 for gap in gaps), len(gaps), figure), evidence)
+
+
+def _depends_on_tau(group: Group) -> Finding | None:
+    """The mean node gap of Soft-Mix before it has learned much, at the lowest and the highest temperature."""
+    cells = group.over_taus("soft-mix", group.main_depth)
+    if len(cells) < 2:
+        return None
+    low, high = cells[min(cells)], cells[max(cells)]
+    return above(
+        paired(high, low, lambda cell: [100 * statistics.fmean(r.history.records[0].node_actual) for r in cell.runs])
+    )
+
+
+def _closes_with_confidence(evidence: Evidence) -> Finding:
+    from scipy import stats
+
+    found = []
+    for run in evidence.runs:
+        if run.method.startswith("gumbel-st") and len(run.history) >= 5:
+            gaps = [statistics.fmean(record.node_actual) for record in run.history]
+            found.append(float(stats.spearmanr(run.history.column("confidence"), gaps).statistic))
+    if not found:
+        return Finding(UNTESTED)
+    mean = statistics.fmean(found)
+    verdict = HOLDS if max(found) < 0 else WEAKER if mean < 0 else FAILS
+    return Finding(
+        verdict, f"rank correlation of confidence and node gap {mean:+.2f} (n={len(found)})", _networks(evidence)
+    )
+
+
+def _mixtures_differ(evidence: Evidence) -> Finding:
+    gaps = measured((run for run in evidence.runs if run.method in _SOFT), "node.actual_mean")
+    figure = f"mean node gap {min(gaps, default=0):.2g} to {max(gaps, default=0):.2g} (n={len(gaps)})"
+    return _at_our_scale(exact(sum(gap <= 0 for gap in gaps), len(gaps), figure), evidence)
+
+
+def _node_bound(evidence: Evidence) -> Finding:
+    broken, pairs = (int(sum(measured(evidence.runs, f"node.{name}"))) for name in ("violations", "pairs"))
+    return _at_our_scale(exact(broken, pairs, f"{broken} of {pairs:,} (node, sample) pairs above it"), evidence)
+
+
+def _loss_bound(quantity: str) -> Callable[[Evidence], Finding]:
+    """The share of samples above the first-order part, method by method."""
+
+    def judge(evidence: Evidence) -> Finding:
+        found = []
+        for method in SIX:
+            shares = measured((run for run in evidence.runs if run.method == method), f"loss.{quantity}")
+            if shares:
+                share = statistics.fmean(shares)
+                verdict = HOLDS if share == 0 else WEAKER if share <= _FEW else FAILS
+                found.append(Finding(verdict, f"{method_name(method)} {share:.1%}"))
+        return _at_our_scale(worst(found), evidence)
+
+    return judge
+
+
+def _gradient(evidence: Evidence) -> Finding:
+    found = measured(evidence.runs, "gradient.difference")
+    figure = f"largest relative difference {max(found, default=0):.1e} (n={len(found)})"
+    return _at_our_scale(exact(sum(value > 1e-4 for value in found), len(found), figure), evidence)
+
+
+def _concentrates(group: Group) -> Finding | None:
+    """Confidence at the end against the first evaluation, method by method."""
+    found = []
+    for method in group.methods:
+        cells = group.over_taus(method, group.main_depth).values()
+        rises = [100 * (r.history.final.confidence - r.history.records[0].confidence) for c in cells for r in c.runs]
+        found.append(named(method_name(method), above(rises)))
+    return worst(found) if found else None
+
+
+def _scaling(evidence: Evidence) -> Finding:
+    found = []
+    for result in scaling.measure():
+        agrees = None not in result.steps and result.exponent is not None and abs(result.exponent - 1) <= scaling.SLACK
+        exponent = "no fit" if result.exponent is None else f"{result.exponent:.2f}"
+        missing = sum(steps is None for steps in result.steps)
+        never = f", {missing} of {len(result.steps)} τ never" if missing else ""
+        found.append((agrees, f"{result.name}: exponent {exponent}{never}"))
+    agreeing = sum(agrees for agrees, _ in found)
+    verdict = HOLDS if agreeing == len(found) else WEAKER if agreeing else FAILS
+    return Finding(verdict, "; ".join(text for _, text in found), "a single node of K=16, to confidence 0.9")
+
+
+def _no_computation_gap(group: Group) -> Finding | None:
+    if not is_binary(group.dataset):
+        return None
+    gaps = [gap for cell in group.cells.values() for run in cell.runs for gap in run.history.column("computation")]
+    broken = sum(gap != 0 for gap in gaps)
+    return exact(broken, len(gaps), f"{broken} of {len(gaps):,} evaluations not 0")
+
+
+def _same_computation_gap(evidence: Evidence) -> Finding:
+    """On continuous inputs: the final computation gap of each method that trained, and how far they lie apart."""
+    found = []
+    for group in evidence.groups:
+        gaps = {}
+        for method in group.methods:
+            cells = [cell for cell in group.over_taus(method, group.main_depth).values() if not cell.mark]
+            values = [value for cell in cells for value in cell.finals("computation")]
+            if values and any(values):
+                gaps[method] = values
+        if len(gaps) < 2:
+            continue
+        means = {method: statistics.fmean(values) for method, values in gaps.items()}
+        errors = [statistics.stdev(v) / len(v) ** 0.5 if len(v) > 1 else 0.0 for v in gaps.values()]
+        apart = max(means.values()) - min(means.values())
+        verdict = HOLDS if apart == 0 else WEAKER if apart <= max(0.1, 2 * max(errors)) else FAILS
+        listed = ", ".join(f"{method_name(method)} {mean:+.2f}" for method, mean in means.items())
+        found.append(Finding(verdict, f"{listed} points", group.size))
+    return worst(found)
+
+
+def _std(evidence: Evidence) -> Finding:
+    return _near("groupsum.std_over_sqrt_k", float(printed.GROUPSUM_STD), 0.1, evidence)
+
+
+def _sigma(evidence: Evidence) -> Finding:
+    return _near("groupsum.sigma_max", float(printed.GROUPSUM_SIGMA), 0.1, evidence)
+
+
+def _near(quantity: str, stated: float, slack: float, evidence: Evidence) -> Finding:
+    values = measured(evidence.runs, quantity)
+    if not values:
+        return Finding(UNTESTED)
+    mean = statistics.fmean(values)
+    off = abs(mean / stated - 1)
+    figure = f"{mean:.3f}, {min(values):.3f} to {max(values):.3f} (n={len(values)})"
+    return Finding(HOLDS if off <= slack else WEAKER if off <= 0.5 else FAILS, figure, _networks(evidence))
+
+
+def _alphas(evidence: Evidence) -> Finding:
+    found = {classes: default_group_temperature(classes, 1) for classes in printed.GROUPSUM_ALPHA}
+    wrong = sum(judge_printed([found[c]], text) != AGREE for c, text in printed.GROUPSUM_ALPHA.items())
+    return exact(wrong, len(found), ", ".join(f"α({c}) = {a:.3f}" for c, a in found.items()))
+
+
+def _hessian_nodes(evidence: Evidence) -> Finding:
+    pairs = {term.tau: (term.measured, term.expansion) for term in single_nodes.hessian_terms()}
+    return _expansion(pairs, "-log softmax of a single node")
+
+
+def _hessian_networks(evidence: Evidence) -> Finding:
+    pairs = {}
+    for tau in (term.tau for term in single_nodes.hessian_terms()):
+        ours, theirs = (measured(evidence.runs, f"hessian.{tau:g}.{name}") for name in ("measured", "expansion"))
+        if ours and theirs:
+            pairs[tau] = statistics.fmean(ours), statistics.fmean(theirs)
+    return _at_our_scale(_expansion(pairs, "trained last layers"), evidence) if pairs else Finding(UNTESTED)
+
+
+def _expansion(pairs: dict[float, tuple[float, float]], on: str) -> Finding:
+    """Where the second-order term is within a tenth of what noise does; the paper's temperatures decide."""
+    right = [tau for tau, (ours, theirs) in pairs.items() if ours and abs(theirs / ours - 1) <= 0.1]
+    ours_taus = [tau for tau in pairs if tau in printed.TAUS]
+    good = sum(tau in right for tau in ours_taus)
+    verdict = HOLDS if good == len(ours_taus) else WEAKER if good or right else FAILS
+    listed = ", ".join(f"τ={tau:g}: {ours:.2g} against {theirs:.2g}" for tau, (ours, theirs) in pairs.items())
+    where = f"within a tenth at τ {', '.join(f'{tau:g}' for tau in right)}" if right else "nowhere within a tenth"
+    return Finding(verdict, f"{on}: {where} ({listed})", "")
+
+
+def _same_noise(evidence: Evidence) -> Finding:
+    """The same trained logits and the same draws, mixed or picked: which pass is farther from the argmax network."""
+    found = []
+    for run in evidence.runs:
+        m = run.measurements
+        if run.method == "soft-gumbel" and "forward.argmax" in m:
+            mixed, picked = (abs(m[f"forward.{name}"] - m["forward.argmax"]) for name in ("soft-gumbel", "gumbel-st"))
+            found.append(100 * (mixed - picked))
+    finding = above(found)
+    text = f"size of Soft-Gumbel's gap less Gumbel-ST's, on Soft-Gumbel's networks: {finding.figure}"
+    return _at_our_scale(Finding(finding.verdict, text if found else ""), evidence)
+
+
+def _low_tau_gradient(method: str, vanishes: bool) -> Callable[[Evidence], Finding]:
+    """The median node's gradient in the first step, layer by layer: at the lowest tau, and the largest at any other."""
+
+    def check(group: Group) -> Finding | None:
+        cells = group.over_taus(method, group.main_depth)
+        sizes = {tau: _start_gradients(cell, group.main_depth) for tau, cell in cells.items()}
+        if len(sizes) < 2 or not all(sizes.values()):
+            return None
+        low = sizes.pop(min(sizes))
+        shares = [size / max(others) for size, *others in zip(low, *sizes.values(), strict=True)]
+        right = max(shares) < _GONE if vanishes else min(shares) >= _GONE
+        listed = ", ".join(f"{share:.2f}" for share in shares)
+        return Finding(
+            HOLDS if right else FAILS, f"at τ={min(cells):g}, of the largest at a higher τ: {listed} by layer"
+        )
+
+    return everywhere(check)
+
+
+def _start_gradients(cell: Cell, depth: int) -> list[float]:
+    layers = [measured(cell.runs, f"start.gradient_median.{layer}") for layer in range(1, depth + 1)]
+    return [statistics.fmean(values) for values in layers if values]
+
+
+def _networks(evidence: Evidence) -> str:
+    return "; ".join(dict.fromkeys(group.size for group in evidence.groups))
+
+
+def _at_our_scale(finding: Finding, evidence: Evidence) -> Finding:
+    return Finding(finding.verdict, finding.figure, _networks(evidence))
+
+
+JUDGES: Judges = {
+    "gumbel-max": _gumbel_max,
+    "expected-gap": _expected_gap,
+    "decoupled": _decoupled,
+    "hard-zero-gap": _zero_gap,
+    "mixture-depends-on-tau": everywhere(_depends_on_tau),
+    "gap-closes-with-confidence": _closes_with_confidence,
+    "mixtures-differ": _mixtures_differ,
+    "node-bound": _node_bound,
+    "loss-bound-holder": _loss_bound("holder_exceeded"),
+    "loss-bound-nodes": _loss_bound("nodes_exceeded"),
+    "loss-bound-in-all": _loss_bound("nodes_exceeded_in_all"),
+    "gradient-formula": _gradient,
+    "concentration": everywhere(_concentrates),
+    "convergence-scaling": _scaling,
+    "binary-no-computation": everywhere(_no_computation_gap),
+    "same-computation": _same_computation_gap,
+    "groupsum-std": _std,
+    "groupsum-sigma": _sigma,
+    "groupsum-alpha": _alphas,
+    "hessian-nodes": _hessian_nodes,
+    "hessian-networks": _hessian_networks,
+    "same-noise": _same_noise,
+    "vanish-soft-mix": _low_tau_gradient("soft-mix", vanishes=True),
+    "vanish-soft-gumbel": _low_tau_gradient("soft-gumbel", vanishes=True),
+    "flow-hard-st": _low_tau_gradient("hard-st", vanishes=False),
+    "flow-gumbel-st": _low_tau_gradient("gumbel-st", vanishes=False),
+}
