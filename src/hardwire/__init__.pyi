@@ -13,6 +13,7 @@ from . import models as models
 from . import network as network
 from . import noise as noise
 from . import paper as paper
+from . import playground as playground
 from . import records as records
 from . import selection as selection
 from . import study as study

@@ -45,10 +45,8 @@ def test_noise_does_not_amplify_on_cifar():
 
 
 def test_two_t_values_ask_for_two_deviations_of_the_same_peaks():
-    (_, against_zero), (_, against_gumbel) = (
-        (0, printed.STATISTICS[k][0]) for k in ("hard-zero-gap", "forward-decides")
-    )
-    first, second = (size * math.sqrt(3) / abs(float(t)) for size, t in ((40, against_zero), (39, against_gumbel)))
+    sizes = {"hard-zero-gap": 40, "forward-decides": 39}
+    first, second = (size * math.sqrt(3) / abs(float(printed.STATISTICS[key][0])) for key, size in sizes.items())
     assert round(first) == 11 and round(second) == 22
     assert printed.STATISTICS["forward-decides"][1] == ".093"
 

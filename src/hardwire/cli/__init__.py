@@ -1,4 +1,4 @@
-"""The command line: `hardwire demo`, `train`, `gap`, `predict`, `gates`, `circuit`, `bench`, `data`, `study`, `info`.
+"""The command line: `hardwire demo`, `train`, `gap`, `predict`, `playground`, `circuit`, `study` and others.
 
 Each command is one short module, registered here in one line. Surprising: none of them imports torch before it runs, so
 that help is instant; and `--debug` is taken out of the arguments before typer sees them, so that it works anywhere.
@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from hardwire.cli import bench, circuit, data, demo, gap, gates, info, predict, records, study, train
+from hardwire.cli import bench, circuit, data, demo, gap, gates, info, playground, predict, records, study, train
 from hardwire.cli.help import Group, plain_flags
 from hardwire.cli.stopping import stoppable
 from hardwire.errors import HardwireError, missing_package
@@ -27,6 +27,7 @@ app.command()(demo.demo)
 app.command()(train.train)
 app.command()(gap.gap)
 app.command()(predict.predict)
+app.command()(playground.playground)
 app.command()(gates.gates)
 app.add_typer(circuit.app, name="circuit")
 app.command()(bench.bench)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from hardwire.cli.circuit_files import dataset_for, open_circuit, print_table, simplify_aloud, steps
+from hardwire.cli.options import TRAINED_ON
 
 app = typer.Typer(help="Circuits: build, simplify, run, export and verify them.", no_args_is_help=True)
 
@@ -17,7 +18,6 @@ Raw = Annotated[
         help="What the file reads: bits, bytes, int8, int16, int32, floats. [default: what the model was made for]"
     ),
 ]
-TRAINED_ON = "[default: of what the model was trained on, if known]"
 Pipeline = Annotated[int | None, typer.Option(help="Verilog: registers every so many levels.")]
 
 

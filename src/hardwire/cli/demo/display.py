@@ -42,8 +42,8 @@ def introduce(console: Console, description: Description) -> None:
         f"Handwritten digits as 320 bits, {config['depth']} layers of {config.whole('width'):,} gates, "
         f"{config.whole('iterations'):,} iterations, seed {config['seed']}.\n"
         "A^M is the accuracy of the pass that trains, A^hard that of the circuit that ships (% of the test set).\n"
-        "The selection gap, A^M − A^soft in points, is what is lost when each neuron becomes its one best gate; its peak "
-        "is the largest in training, the late peak that of the last 80% of it.\n"
+        "The selection gap, A^M − A^soft in points, is what is lost when each neuron becomes its one best gate;\n"
+        "its peak is the largest in training, the late peak the largest over the last 80% of it.\n"
     )
 
 
