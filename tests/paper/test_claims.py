@@ -12,6 +12,7 @@ from hardwire.paper import printed
 from hardwire.paper.claims import JUDGES, RULES, Evidence, claims, judge_all
 from hardwire.paper.claims.base import Finding as F
 from hardwire.paper.claims.base import above, at_most, capped, number, worst
+from hardwire.paper.systems.verdicts import judge as judge_systems
 from hardwire.study.reporting import build, terminal, to_markdown
 
 HOLDS, WEAKER, FAILS, UNTESTED = "holds", "holds weaker", "does not hold", "not tested at this scale"
@@ -209,6 +210,29 @@ def test_all_findings_are_significant_only_if_all_are():
 
     assert verdict("all-significant", *runs(1)) == HOLDS
     assert verdict("all-significant", *runs(500)) == FAILS  # hard-st scatters
+
+
+def system(name, method=0.95, deployed=0.95, seeds=SEEDS):
+    config = [study.Config.of("systems", {"run": name, "seed": seed}) for seed in seeds]
+    measured = {"gap.method": method, "deployed": deployed, "confidence": 0.5, "dead": 0, "choices": 8}
+    measured |= {"deployed_soft": deployed, "deployed_alone": deployed, "deployed_retrained": deployed}
+    points = [{"iteration": 5, "method": method, "deploy": deployed}]
+    return [study.Result("key", one, "test", points, measured) for one in config]
+
+
+def systems_verdict(key, *results):
+    found = judge_systems([result for results_of in results for result in results_of])
+    return JUDGES[key](Evidence([], found, {})).verdict
+
+
+def test_a_row_of_the_domains_holds_only_if_all_systems_that_stand_for_it_do_and_have_learned():
+    sparse = ("switch", "switch-balanced", "gshard", "expert-choice")
+    assert systems_verdict("systems-sparse", *map(system, sparse)) == HOLDS
+    assert systems_verdict("systems-sparse", *map(system, sparse[:2])) == WEAKER
+    assert systems_verdict("systems-sparse", *map(system, sparse[1:]), system("switch", 0.95, 0.9499)) == WEAKER
+    assert systems_verdict("systems-sparse", *(system(name, 0.95, 0.94) for name in sparse)) == FAILS
+    assert systems_verdict("systems-sparse", *(system(name, 0.1, 0.1) for name in sparse)) == UNTESTED
+    assert systems_verdict("systems-sparse", *(system(name, seeds=(0,)) for name in sparse)) == UNTESTED
 
 
 # which runs are asked

@@ -13,6 +13,7 @@ def _rows(name: str, runs: tuple[str, ...]) -> Callable[[Evidence], Finding]:
 
     def judge(evidence: Evidence) -> Finding:
         found = [v for v in evidence.systems if v.row.run in runs and only in (None, v.row.deployed)]
+        found = [verdict for verdict in found if verdict.learned]
         if not found or any(len(verdict.gaps) < 2 for verdict in found):
             return Finding(UNTESTED)
         right = sum(verdict.holds for verdict in found)
