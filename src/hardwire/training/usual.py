@@ -4,6 +4,7 @@ Those of tables were chosen on validation rows of tables other than the ones our
 benchmarks/tabular.py.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +38,21 @@ class Usual:
 
 
 IMAGES = Usual()
-TABLES = Usual(method="hard-st+cage", wiring="learned", candidates=16)
+TABLES = Usual(
+    width=4000,
+    method="hard-st+cage",
+    wiring="learned",
+    candidates=32,
+    iterations=1000,
+    batch_size=256,
+    lr=0.03,
+)
+PASSES, LEAST, MOST = 30, 300, 2000  # over the rows of a table, and the steps that this may come to
+
+
+def steps_for(rows: int, batch_size: int) -> int:
+    """Training steps for a table of so many rows: more rows are worth more steps, within what one likes to wait for."""
+    return min(MOST, max(LEAST, math.ceil(PASSES * rows / batch_size)))
 
 
 def usual_for(dataset: str) -> Usual:
