@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "packing.hpp"
 #include "threads.hpp"
@@ -25,9 +26,13 @@ class Worker {
       : program_(program), input_(input), output_(output), lanes_(lanes), row_words_(word_count(program.inputs)) {
     const std::size_t widest = lanes_for(input.rows, lanes);
     // a slot is a whole number of cache lines, if the first one starts at a line
-    memory_ = std::make_unique_for_overwrite<std::uint64_t[]>(program.slots * widest + 8);
+    const std::size_t words = std::max(program.slots * widest, word_count(8 * program.single.slots));
+    memory_ = std::make_unique_for_overwrite<std::uint64_t[]>(words + 8);
     slots_ = memory_.get() + (8 - reinterpret_cast<std::uintptr_t>(memory_.get()) / sizeof(std::uint64_t) % 8) % 8;
-    if (input.bytes) packed_ = std::make_unique_for_overwrite<std::uint64_t[]>(widest * kWordSamples * row_words_);
+    if (input.thresholds)
+      thresholds_ = input.thresholds->view();
+    else if (input.bytes)
+      packed_ = std::make_unique_for_overwrite<std::uint64_t[]>(widest * kWordSamples * row_words_);
   }
 
   // Images from `begin` to `end`, in tiles; the last ones run in narrower tiles.
@@ -41,27 +46,45 @@ class Worker {
 
  private:
   void tile(std::size_t begin, std::size_t rows, std::size_t lanes) {
-    const std::uint64_t* words;
-    if (input_.bytes) {
+    ImagesView images{nullptr, nullptr, nullptr, rows};
+    if (input_.bytes && rows == 1 && !input_.thresholds) {
+      images.bytes = input_.bytes + begin * program_.inputs;
+    } else if (input_.thresholds) {
+      images.bytes = input_.bytes + begin * thresholds_.columns;
+      images.thresholds = &thresholds_;
+    } else if (input_.bytes) {
       pack(input_.bytes + begin * program_.inputs, rows, program_.inputs, packed_.get());
-      words = packed_.get();
+      images.words = packed_.get();
     } else {
-      words = input_.words + begin * row_words_;
+      images.words = input_.words + begin * row_words_;
     }
     std::int32_t* scores = output_.scores ? output_.scores + begin * program_.classes : nullptr;
     std::int64_t* winners = output_.winners ? output_.winners + begin : nullptr;
-    kernels().run_tile(program_.view(), words, rows, lanes, slots_, scores, winners);
+    kernels().run_tile(program_.view(), images, lanes, slots_, scores, winners);
   }
 
   const CircuitProgram& program_;
   const CircuitInput& input_;
   const CircuitOutput& output_;
   std::size_t lanes_, row_words_;
+  ThresholdsView thresholds_{};
   std::unique_ptr<std::uint64_t[]> memory_, packed_;
   std::uint64_t* slots_;
 };
 
 }  // namespace
+
+SingleProgram single_program(std::size_t slots, std::vector<Run> runs, const std::vector<Operation>& operations) {
+  SingleProgram single{slots, std::move(runs), {}, {}};
+  if (slots > std::size_t(UINT16_MAX) + 1) {
+    single.wide = operations;
+    return single;
+  }
+  for (const auto& [target, first, second] : operations)
+    single.narrow.push_back(
+        {static_cast<std::uint16_t>(target), static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(second)});
+  return single;
+}
 
 void run_circuit(const CircuitProgram& program, const CircuitInput& input, const CircuitOutput& output,
                  std::size_t lanes, std::size_t threads) {

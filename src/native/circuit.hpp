@@ -9,21 +9,47 @@
 
 namespace hardwire {
 
+// For one image alone, as `SingleView` says; one of `narrow` and `wide` is empty.
+struct SingleProgram {
+  std::size_t slots = 0;
+  std::vector<Run> runs;
+  std::vector<NarrowOperation> narrow;
+  std::vector<Operation> wide;
+
+  SingleView view() const { return {runs.size(), runs.data(), wide.empty() ? narrow.data() : nullptr, wide.data()}; }
+};
+
 struct CircuitProgram {
   std::size_t inputs, slots, classes;
   std::vector<Operation> operations;
   std::vector<Run> runs;
   std::vector<std::int32_t> outputs;
+  SingleProgram single;
 
   CircuitView view() const {
-    return {inputs, slots, classes, runs.size(), outputs.size(), operations.data(), runs.data(), outputs.data()};
+    return {inputs,      slots,          classes,      runs.size(), outputs.size(), operations.data(),
+            runs.data(), outputs.data(), single.view()};
   }
 };
 
-// Rows of packed bits [rows][word_count(inputs)], or of bytes [rows][inputs] where zero is 0 and anything else 1.
+// Slots, runs and operations of an image alone.
+SingleProgram single_program(std::size_t slots, std::vector<Run> runs, const std::vector<Operation>& operations);
+
+// What raw bytes are compared with, as `ThresholdsView` says.
+struct Thresholds {
+  std::size_t columns, levels;
+  std::vector<std::uint8_t> least;
+  std::vector<std::uint64_t> possible;
+
+  ThresholdsView view() const { return {columns, levels, least.data(), possible.data()}; }
+};
+
+// Rows of packed bits [rows][word_count(inputs)], of bytes [rows][inputs] where zero is 0 and anything else 1, or of
+// raw bytes [rows][columns] where there are thresholds.
 struct CircuitInput {
   const std::uint64_t* words;  // null where bytes are given
   const std::uint8_t* bytes;
+  const Thresholds* thresholds;  // null where bytes are bits
   std::size_t rows;
 };
 

@@ -84,17 +84,44 @@ struct SumParts {
 };
 
 // A circuit: `operations` on slots, cut into runs of equal gates; `outputs` are slots, in `classes` equal groups.
-struct Operation {
-  std::int32_t target, first, second;
+template <class Index>
+struct OperationOf {
+  Index target, first, second;
 };
+using Operation = OperationOf<std::int32_t>;
+using NarrowOperation = OperationOf<std::uint16_t>;
 struct Run {
   std::int32_t gate, count;
+};
+// Which bits a raw byte makes: bit column * levels + level of an image is set where its byte is at least
+// least[level][column], if bit column of possible[level] (a row of words) says that any byte is.
+struct ThresholdsView {
+  std::size_t columns, levels;
+  const std::uint8_t* least;
+  const std::uint64_t* possible;
+};
+// Images: words[rows][words of the inputs]; bytes[rows][columns] where there are thresholds; or bytes[1][inputs], zero
+// or not.
+struct ImagesView {
+  const std::uint64_t* words;
+  const std::uint8_t* bytes;
+  const ThresholdsView* thresholds;  // null where there are none
+  std::size_t rows;
+};
+// The same for one image alone, whose slots are bytes: the outputs lie together behind the inputs, in their order, so
+// that summing them up is reading on. Slots are numbered in 16 bits where these hold them all.
+struct SingleView {
+  std::size_t run_count;
+  const Run* runs;
+  const NarrowOperation* narrow;  // null where the numbers take 32 bits
+  const Operation* wide;
 };
 struct CircuitView {
   std::size_t inputs, slots, classes, run_count, output_count;
   const Operation* operations;
   const Run* runs;
   const std::int32_t* outputs;
+  SingleView single;
 };
 
 struct Kernels {
@@ -176,11 +203,10 @@ struct Kernels {
   // As wire_sums_bits, from the edges of a level.
   void (*wire_sums_floats)(const WireView& wires, const float* in, const float* edges, float* sums);
 
-  // One tile of rows <= lanes * 64 images through a circuit, lanes 1, 8, 16 or 32: words[rows][words of the inputs] ->
-  // scores[rows][classes] or winners[rows] (ties to the lowest class), whichever is not null. slots: [slots][lanes]
-  // words, aligned to 64 bytes.
-  void (*run_tile)(const CircuitView& circuit, const std::uint64_t* words, std::size_t rows, std::size_t lanes,
-                   std::uint64_t* slots, std::int32_t* scores, std::int64_t* winners);
+  // One tile of rows <= lanes * 64 images through a circuit, lanes 1, 8, 16 or 32 -> scores[rows][classes] or
+  // winners[rows] (ties to the lowest class), whichever is not null. slots: [slots][lanes] words, aligned to 64 bytes.
+  void (*run_tile)(const CircuitView& circuit, const ImagesView& images, std::size_t lanes, std::uint64_t* slots,
+                   std::int32_t* scores, std::int64_t* winners);
 };
 
 // The best kernels this machine runs; the environment variable HARDWIRE_ISA asks for others by name. Throws an Error if

@@ -38,8 +38,8 @@ def test_every_width_of_a_tile_gives_the_same(lanes):
     circuit = random_circuit(6, inputs=33, classes=4, group=40)
     words = packing.pack(random_bits(6, 5000, 33))
     scores, classes = np.empty((5000, 4), np.int32), np.empty(5000, np.int64)
-    circuit.program.native.scores(words, scores, lanes, 1)
-    circuit.program.native.predict(words, classes, lanes, 1)
+    circuit.program.native.scores(words, scores, lanes, 1, None)
+    circuit.program.native.predict(words, classes, lanes, 1, None)
     assert np.array_equal(scores[:64], oracle_scores(circuit, packing.unpack(words[:64], 33)))
     assert np.array_equal(scores, circuit.scores(words))
     assert classes.tolist() == first_largest(scores)
@@ -123,3 +123,35 @@ def test_images_that_do_not_fit_are_refused(images, options, message):
 def test_raw_values_need_an_encoder():
     with pytest.raises(hw.HardwireError, match="no encoder for raw values"):
         random_circuit(2, inputs=12).predict(np.zeros((1, 12)), raw=True)
+
+
+@pytest.mark.parametrize("columns, levels", [(7, 3), (64, 1), (70, 2), (130, 4), (5, 70)])
+def test_raw_bytes_give_what_the_encoder_and_the_bits_give(columns, levels):
+    generator = np.random.default_rng(columns)
+    thresholds = np.sort(generator.uniform(-30, 290, (columns, levels)), axis=1).astype(np.float32)
+    thresholds[0, 0] = 255
+    circuit = random_circuit(3, inputs=columns * levels, classes=4, encoder=hw.Encoder(thresholds, "bytes"))
+    for rows in (1, 2, 65, 700):
+        raw = generator.integers(0, 256, (rows, columns), np.uint8)
+        bits = (raw[:, :, None] > thresholds).reshape(rows, -1)
+        assert np.array_equal(circuit.scores(raw, raw=True), oracle_scores(circuit, bits))
+        assert np.array_equal(circuit.predict(raw, raw=True), circuit.predict(bits))
+        assert np.array_equal(circuit.predict(raw, raw=True), circuit.predict(circuit.encoder.encode(raw)))
+
+
+def test_bytes_of_an_image_go_to_thresholds_in_the_unit_interval():
+    encoder = hw.Encoder(np.tile(np.float32([0.25, 0.5]), (6, 1)), "floats", 1)
+    circuit = random_circuit(4, inputs=12, classes=3, encoder=encoder)
+    raw = np.random.default_rng(0).integers(0, 256, (40, 6), np.uint8)
+    assert np.array_equal(circuit.scores(raw, raw=True), circuit.scores(np.float32(raw) / 255, raw=True))
+
+
+def test_one_image_alone_with_outputs_that_are_inputs_and_repeated_and_with_many_gates():
+    small = Circuit(Netlist(3, [1, 6], [0, 1], [1, 3], [4, 4, 0, 3, 2, 4]), classes=2)
+    wide = random_circuit(2, inputs=40, layers=2, classes=10, group=7_000)  # more slots than 16 bits number
+    for circuit in (small, wide):
+        bits = random_bits(1, 5, circuit.inputs)
+        together = circuit.scores(bits)
+        assert np.array_equal(together, oracle_scores(circuit, bits)) or circuit is wide
+        assert np.array_equal(np.concatenate([circuit.scores(row[None]) for row in bits]), together)
+        assert [int(circuit.predict(row[None])[0]) for row in bits] == circuit.predict(bits).tolist()

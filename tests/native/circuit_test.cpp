@@ -12,8 +12,24 @@ using namespace hardwire;
 
 namespace {
 
+// The same for one image alone, every output a copy; extra slots make it need wide numbers.
+SingleProgram single_of(const CircuitProgram& program, std::size_t extra) {
+  const std::int32_t inputs = program.inputs, shift = program.outputs.size() + extra;
+  const auto place = [&](std::int32_t slot) { return slot < inputs ? slot : slot + shift; };
+  std::vector<Operation> operations;
+  for (const Operation& operation : program.operations)
+    operations.push_back({place(operation.target), place(operation.first), place(operation.second)});
+  std::vector<Run> runs = program.runs;
+  runs.push_back({3, std::int32_t(program.outputs.size())});
+  for (std::int32_t output : program.outputs) {
+    const std::int32_t target = inputs + std::int32_t(operations.size() - program.operations.size());
+    operations.push_back({target, place(output), place(output)});
+  }
+  return single_program(program.slots + shift, runs, operations);
+}
+
 CircuitProgram random_program(Random& random) {
-  CircuitProgram program{1 + random() % 200, 0, 1 + random() % 12, {}, {}, {}};
+  CircuitProgram program{1 + random() % 200, 0, 1 + random() % 12, {}, {}, {}, {}};
   const std::int32_t gates = random() % 300;
   program.slots = program.inputs + gates;
   for (std::int32_t target = program.inputs; target < std::int32_t(program.slots);) {
@@ -24,6 +40,7 @@ CircuitProgram random_program(Random& random) {
   }
   for (std::size_t i = program.classes * (1 + random() % 40); i > 0; --i)
     program.outputs.push_back(random() % program.slots);
+  program.single = single_of(program, random() % 4 ? 0 : 1 << 16);
   return program;
 }
 
@@ -43,6 +60,29 @@ std::vector<std::int32_t> naive_scores(const CircuitProgram& program, const std:
   return sums;
 }
 
+// As many levels as divide the inputs, some of them at both ends of the bytes, some impossible.
+Thresholds random_thresholds(Random& random, std::size_t inputs) {
+  std::size_t levels = 1 + random() % 4;
+  while (inputs % levels) --levels;
+  Thresholds thresholds{inputs / levels, levels, {}, {}};
+  for (std::size_t i = 0; i < inputs; ++i)
+    thresholds.least.push_back(random() % 8 ? random() % 256 : random() % 2 * 255);
+  for (std::size_t i = 0; i < levels * word_count(thresholds.columns); ++i)
+    thresholds.possible.push_back(random() % 2 ? ~std::uint64_t(0) : std::uint64_t(random()) * random());
+  return thresholds;
+}
+
+std::vector<std::uint8_t> naive_bits(const Thresholds& thresholds, const std::vector<std::uint8_t>& raw) {
+  std::vector<std::uint8_t> bits;
+  for (std::size_t i = 0; i < raw.size(); ++i)
+    for (std::size_t level = 0; level < thresholds.levels; ++level) {
+      const std::size_t column = i % thresholds.columns, words = word_count(thresholds.columns);
+      const bool possible = thresholds.possible[level * words + column / 64] >> (column % 64) & 1;
+      bits.push_back(possible && raw[i] >= thresholds.least[level * thresholds.columns + column]);
+    }
+  return bits;
+}
+
 void check(Random& random) {
   const CircuitProgram program = random_program(random);
   const std::size_t sizes[] = {1, 2, 64, 65, 200, 513, 1500, 2500}, rows = sizes[random() % 8];
@@ -52,7 +92,14 @@ void check(Random& random) {
   std::vector<std::uint64_t> words(rows * word_count(program.inputs));
   pack(bytes.data(), rows, program.inputs, words.data());
   const bool packed = random() % 2;
-  const CircuitInput input = {packed ? words.data() : nullptr, packed ? nullptr : bytes.data(), rows};
+  const Thresholds thresholds = random_thresholds(random, program.inputs);
+  std::vector<std::uint8_t> raw(rows * thresholds.columns);
+  for (auto& value : raw) value = random() % 256;
+  const bool encoded = random() % 2;
+  if (encoded) bytes = naive_bits(thresholds, raw);
+  const CircuitInput input = encoded  ? CircuitInput{nullptr, raw.data(), &thresholds, rows}
+                             : packed ? CircuitInput{words.data(), nullptr, nullptr, rows}
+                                      : CircuitInput{nullptr, bytes.data(), nullptr, rows};
   std::vector<std::int32_t> scores(rows * program.classes, -1);
   std::vector<std::int64_t> winners(rows, -1);
   run_circuit(program, input, {scores.data(), nullptr}, lanes, threads);

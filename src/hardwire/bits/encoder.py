@@ -93,6 +93,19 @@ class Encoder:
         """The number of bits that come out."""
         return self.thresholds.size
 
+    def check(self, raw: np.ndarray) -> tuple[float, float]:
+        """An error where `encode` does not take raw; else its units, as `units_of` gives them."""
+        if raw.ndim != 2 or raw.shape[1] != self.raw_features:
+            raise HardwireError(
+                f"this encoder reads rows of {self.raw_features} raw values, not an array of {list(raw.shape)}"
+            )
+        return units_of(raw, self.kind, self.maximum)
+
+    def scaled(self, units: tuple[float, float]) -> np.ndarray:
+        """The thresholds for raw values in these units."""
+        multiplier, divisor = units
+        return self.thresholds * np.float32(multiplier) / np.float32(divisor)
+
     def encode(self, raw: np.ndarray) -> np.ndarray:
         """Raw [rows, raw_features], numbers in the units of the thresholds -> words [rows, word_count(features)].
 
@@ -100,12 +113,7 @@ class Encoder:
         round; what could be either, or is neither, is refused.
         """
         raw = np.asarray(raw)
-        if raw.ndim != 2 or raw.shape[1] != self.raw_features:
-            raise HardwireError(
-                f"this encoder reads rows of {self.raw_features} raw values, not an array of {list(raw.shape)}"
-            )
-        multiplier, divisor = units_of(raw, self.kind, self.maximum)
-        thresholds = self.thresholds * np.float32(multiplier) / np.float32(divisor)
+        thresholds = self.scaled(self.check(raw))
         wide = raw.dtype.kind in "iu" and raw.dtype.itemsize > 2  # whole numbers that floats may not hold
         if raw.dtype != np.uint8 and not wide:
             with np.errstate(over="ignore"):

@@ -1,7 +1,8 @@
 """Running a circuit: native and bit-parallel, or the same schedule in numpy where the native module was not built.
 
 No compile step: a schedule is made once (milliseconds) and any number of images goes through it, as packed words or
-as 0 and 1. Surprising: numbers other than 0 and 1 are refused rather than thresholded; raw values need `raw=True`.
+as 0 and 1; raw bytes are compared with their thresholds inside the engine. Surprising: numbers other than 0 and 1 are
+refused rather than thresholded; raw values need `raw=True`.
 """
 
 import os
@@ -10,11 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hardwire.bits import check_words, pack, transpose, unpack, word_count
+from hardwire.bits import Encoder, check_words, pack, transpose, unpack, word_count
 from hardwire.circuit import algebra
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.netlist import Netlist
-from hardwire.circuit.schedule import Schedule, schedule
+from hardwire.circuit.schedule import Schedule, schedule, single
 from hardwire.errors import HardwireError
 from hardwire.gates import GATES, THRESHOLD
 
@@ -34,34 +35,57 @@ class Program:
     def __init__(self, netlist: Netlist, classes: int):
         self.inputs, self.classes = netlist.inputs, classes
         self.schedule = schedule(netlist)
-        self.native = None if _native is None else _native_program(netlist.inputs, classes, self.schedule)
+        # words in a slot: as many as keep the tile in cache, at least one cache line
+        self.lanes = next((lanes for lanes in (32, 16) if self.schedule.slots * lanes * 8 <= CACHE_BYTES), 8)
+        self._thresholds: dict[tuple[float, float], Any] = {}
+        self.native = None if _native is None else _native_program(netlist, classes, self.schedule)
 
-    @property
-    def lanes(self) -> int:
-        """Words in a slot: as many as keep the tile in cache, at least one cache line."""
-        return next((lanes for lanes in (32, 16) if self.schedule.slots * lanes * 8 <= CACHE_BYTES), 8)
+    def byte_thresholds(self, encoder: Encoder, units: tuple[float, float]) -> Any:
+        """Those of an encoder for bytes in these units, kept."""
+        if units not in self._thresholds:
+            self._thresholds[units] = byte_thresholds(encoder.scaled(units))
+        return self._thresholds[units]
 
-    def run(self, rows: npt.NDArray[Any], threads: int, scores: bool) -> npt.NDArray[Any]:
-        """rows: packed words or uint8 [rows, inputs]. Scores int32 [rows, classes], or classes int64 [rows]."""
+    def run(self, rows: npt.NDArray[Any], threads: int, scores: bool, thresholds: Any = None) -> npt.NDArray[Any]:
+        """rows: packed words, uint8 [rows, inputs], or raw bytes where there are thresholds (of `byte_thresholds`).
+        Scores int32 [rows, classes], or classes int64 [rows]."""
         if self.native is None:
             sums = _numpy_scores(self, rows if rows.dtype == np.uint64 else pack(rows))
             return sums if scores else sums.argmax(axis=1)
         out = np.empty((len(rows), self.classes), np.int32) if scores else np.empty(len(rows), np.int64)
-        (self.native.scores if scores else self.native.predict)(rows, out, self.lanes, threads)
+        (self.native.scores if scores else self.native.predict)(rows, out, self.lanes, threads, thresholds)
         return out
 
 
-def _native_program(inputs: int, classes: int, plan: Schedule) -> Any:
-    return _native.circuit_program(inputs, plan.slots, classes, plan.operations, plan.runs, plan.outputs)
+def byte_thresholds(thresholds: npt.NDArray[np.float32]) -> Any:
+    """Thresholds [columns, levels] as the native engine compares bytes with them: at least this, if any byte is."""
+    least = np.maximum(np.floor(thresholds.T.astype(np.float64)) + 1, 0)
+    possible = pack((least <= 255).astype(np.uint8))
+    return _native.byte_thresholds(np.ascontiguousarray(np.minimum(least, 255).astype(np.uint8)), possible)
+
+
+def _native_program(netlist: Netlist, classes: int, plan: Schedule) -> Any:
+    alone = single(netlist)
+    many = (netlist.inputs, plan.slots, classes, plan.operations, plan.runs, plan.outputs)
+    return _native.circuit_program(*many, alone.slots, alone.operations, alone.runs)
 
 
 def run(circuit: Circuit, images: Any, raw: bool, threads: int | None, scores: bool) -> npt.NDArray[Any]:
-    rows = as_rows(circuit, images, raw)
+    program, thresholds = circuit.program, None
+    if raw and program.native is not None and circuit.encoder is not None and _is_bytes(images):
+        rows = np.ascontiguousarray(images)
+        thresholds = program.byte_thresholds(circuit.encoder, circuit.encoder.check(rows))
+    else:
+        rows = as_rows(circuit, images, raw)
     if threads is None:
         threads = min(os.cpu_count() or 1, 1 + len(rows) // THREAD_IMAGES)
     elif threads < 1:
         raise HardwireError(f"threads {threads} leaves nobody to work; use at least 1")
-    return circuit.program.run(rows, threads, scores)
+    return program.run(rows, threads, scores, thresholds)
+
+
+def _is_bytes(images: Any) -> bool:
+    return isinstance(images, np.ndarray) and images.dtype == np.uint8 and images.ndim == 2 and len(images) > 0
 
 
 def test_set(data: Any) -> tuple[Any, npt.NDArray[Any]]:

@@ -36,16 +36,45 @@ class Schedule:
 
 def schedule(netlist: Netlist) -> Schedule:
     """Dead gates are left out."""
+    groups = _groups(netlist)
+    slot, operations, slots = _assign(netlist, groups)
+    runs = [(netlist.gate[group[0]], len(group)) for group in groups]
+    return Schedule(operations, np.array(runs, np.int32).reshape(-1, 2), slot[netlist.outputs], slots)
+
+
+def _groups(netlist: Netlist) -> list[npt.NDArray[np.intp]]:
+    """Live gates level by level, and in a level by type."""
     live = live_nodes(netlist)[netlist.inputs :]
     # One key for level and type; the order inside a group is settled when the slots of its operands are known.
     key = netlist.levels[netlist.inputs :].astype(np.int64) * len(GATES) + netlist.gate
     order = np.argsort(key, kind="stable")
     order = order[live[order]]
     cuts = np.flatnonzero(np.diff(key[order])) + 1
-    groups = np.split(order, cuts) if len(order) else []
-    slot, operations, slots = _assign(netlist, groups)
-    runs = [(netlist.gate[group[0]], len(group)) for group in groups]
-    return Schedule(operations, np.array(runs, np.int32).reshape(-1, 2), slot[netlist.outputs], slots)
+    return np.split(order, cuts) if len(order) else []
+
+
+def single(netlist: Netlist) -> Schedule:
+    """For one image alone, whose values are so small that no slot is used twice: the outputs lie behind the inputs in
+    their order, so that a class is summed by reading on; an output that is there already is copied at the end."""
+    inputs, groups = netlist.inputs, _groups(netlist)
+    wanted = inputs + np.arange(len(netlist.outputs))
+    place = np.full(netlist.nodes, -1, np.int64)
+    place[netlist.outputs[::-1]] = wanted[::-1]  # of equal outputs the first
+    place[:inputs] = np.arange(inputs)
+    gates = np.concatenate([*groups, np.zeros(0, np.intp)])
+    inner = gates[place[inputs + gates] < 0]
+    place[inputs + inner] = wanted[-1] + 1 + np.arange(len(inner))
+    copies = np.flatnonzero(place[netlist.outputs] != wanted)
+    source = place[netlist.outputs[copies]]
+    columns = [
+        np.concatenate([place[inputs + gates], wanted[copies]]),
+        np.concatenate([place[netlist.first[gates]], source]),
+        np.concatenate([place[netlist.second[gates]], source]),
+    ]
+    operations = np.maximum(np.stack(columns, axis=1), 0).astype(np.int32)  # an operand that is not read has no place
+    runs = [(netlist.gate[group[0]], len(group)) for group in groups] + [(algebra.A, len(copies))]
+    slots = int(wanted[-1]) + 1 + len(inner)
+    return Schedule(operations, np.array(runs, np.int32), wanted.astype(np.int32), slots)
 
 
 def _last_readers(netlist: Netlist, groups: list[npt.NDArray[np.intp]]) -> npt.NDArray[np.int32]:

@@ -11,13 +11,14 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.formats.c import c_timing
-from hardwire.circuit.reading import reading_of
+from hardwire.circuit.reading import DTYPES, reading_of
 from hardwire.circuit.tools import compile_c, run
 from hardwire.errors import HardwireError
 
@@ -48,33 +49,35 @@ def random_circuit(inputs: int, width: int, depth: int, classes: int, seed: int 
     return Circuit.from_layers(inputs, gates, wirings, classes)
 
 
-def measure_engine(circuit: Circuit, images: npt.NDArray[np.bool_], threads: int = 1) -> Speed:
-    """images: bool [n, inputs]."""
+def measure_engine(circuit: Circuit, images: npt.NDArray[Any], threads: int = 1, raw: bool = False) -> Speed:
+    """images: what `predict` takes; raw: raw values, encoding included."""
     start = time.perf_counter()
     _ = circuit.program
     preparation = time.perf_counter() - start
     clock = time.process_time if threads == 1 else time.perf_counter
-    whole = _best(lambda: circuit.predict(images, threads=threads), clock)
+    whole = _best(lambda: circuit.predict(images, raw=raw, threads=threads), clock)
     one, calls = images[:1], 200
-    single = _best(lambda: [circuit.predict(one, threads=1) for _ in range(calls)], clock) / calls
+    single = _best(lambda: [circuit.predict(one, raw=raw, threads=1) for _ in range(calls)], clock) / calls
     name = "hardwire" if threads == 1 else f"hardwire, {threads} threads"
     return Speed(name, len(images) / whole, single * 1e6, preparation)
 
 
-def measure_c(circuit: Circuit, images: npt.NDArray[np.bool_], form: str | None = None) -> Speed:
-    """images: bool [n, inputs], n a multiple of 64; the single image goes through the single-image entry."""
+def measure_c(circuit: Circuit, images: npt.NDArray[Any], form: str | None = None, raw: str = "bits") -> Speed:
+    """images: [n, values] of the kind `raw`, n a multiple of 64; one image goes through the single-image entry."""
+    reading = reading_of(circuit, raw)
     with tempfile.TemporaryDirectory() as folder:
         source, program, data = Path(folder, "circuit.c"), Path(folder, "program"), Path(folder, "images")
         start = time.perf_counter()
-        circuit.to_c(source, form=form)
+        circuit.to_c(source, form=form, raw=raw)
         timing = source.with_name("timing.c")
-        timing.write_text(c_timing(circuit, "circuit", reading_of(circuit, "bits"), len(images) // 64, ROUNDS))
+        timing.write_text(c_timing(circuit, "circuit", reading, len(images) // 64, ROUNDS))
         compile_c([source, timing], program, "-O2")
         preparation = time.perf_counter() - start
-        images.astype(np.uint8).tofile(data)
+        images.astype(DTYPES[raw]).tofile(data)
         whole, single = map(float, run([str(program), str(data)], "the C export", folder).split())
     name = "C export -O2" + (f", {form}" if form else "")
-    return Speed(name, len(images) // 64 * 64 / whole, single * 1e6, preparation)
+    # a clock that ticks in microseconds may not have moved
+    return Speed(name, len(images) // 64 * 64 / max(whole, 1e-6), single * 1e6, preparation)
 
 
 def _best(work: Callable[[], object], clock: Callable[[], float]) -> float:

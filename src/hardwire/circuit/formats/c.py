@@ -27,6 +27,7 @@ from hardwire.files import write_whole
 
 TYPES = {kind: "float" if kind == "floats" else f"{dtype.name}_t" for kind, dtype in DTYPES.items()}
 WORDS = (1, 8, 32, 64)
+COLUMNS = 16  # that blocks.c compares at once
 CODE_GATES = 20_000  # up to here code compiles in seconds; a third of a millisecond a gate
 
 
@@ -68,7 +69,6 @@ def _words(circuit: Circuit, name: str, reading: Reading, word: int) -> dict[str
     from hardwire import __version__
 
     bits = reading.kind == "bits"
-    names = ("encode", "pack") if word == 1 else (f"{name}_encode{word}", f"{name}_pack{word}")
     type_ = TYPES[reading.kind]
     return {
         "about": about(circuit, reading),
@@ -82,6 +82,7 @@ def _words(circuit: Circuit, name: str, reading: Reading, word: int) -> dict[str
         "classes": circuit.classes,
         "group": circuit.group,
         "planes": circuit.group.bit_length(),
+        "label_planes": max(1, (circuit.classes - 1).bit_length()),
         "offset": None if circuit.number is None else circuit.number.offset,
         "exponent": None if circuit.number is None else circuit.number.exponent,
         "answers": "classes" if circuit.number is None else "answers",
@@ -90,7 +91,7 @@ def _words(circuit: Circuit, name: str, reading: Reading, word: int) -> dict[str
         "count": reading.count,
         "reader": "pack" if bits else "encode",
         "single": "_bits" if bits else "",
-        "entries": [*([] if bits else [("", type_, names[0])]), ("_bits", "uint8_t", names[1])],
+        "entries": [*([] if bits else [("", type_)]), ("_bits", "uint8_t")],
     }
 
 
@@ -104,24 +105,24 @@ def _sizes(words: dict[str, Any], word: int) -> dict[str, Any]:
 
 
 def _encoder(reading: Reading, word: int) -> dict[str, Any]:
-    """The tables that values are compared with, [levels][columns], or [columns][levels] for one image alone; a value
-    that is compared as a byte is brought to 0 to 255 first."""
+    """The tables that values are compared with: [levels][columns], or [columns][levels] for one image alone."""
     if reading.thresholds is None:
         return {}
-    bytewise = reading.value_bits == 8 and word > 1
-    if reading.kind == "floats":
-        table: npt.NDArray[Any] = reading.thresholds.astype(np.float32)
-    else:
-        table = reading.keys + (128 if bytewise and reading.signed else 0)
-    always = np.flatnonzero(table.ravel() < 0).tolist() if bytewise else []
-    table = np.maximum(table, 0) if bytewise else table
+    whole, bytewise = reading.kind != "floats", reading.value_bits == 8 and word > 1
+    table: npt.NDArray[Any] = reading.keys if whole else reading.thresholds.astype(np.float32)
+    if bytewise and reading.signed:
+        table = table + 128
+    always = []
+    if whole and word > 1:  # compared in the type of the values, which does not hold what is below all of them
+        lowest = 0 if bytewise else np.iinfo(DTYPES[reading.kind]).min
+        always = np.flatnonzero(table.ravel() < lowest).tolist()
+        table = np.maximum(table, lowest)
     shared = bool((table == table[0]).all())
-    columns = 8 if shared else len(table) + -len(table) % 8
-    if word > 1:  # eight columns at a time
-        table = (table[:1].repeat(8, axis=0) if shared else np.pad(table, ((0, columns - len(table)), (0, 0)))).T
+    columns = COLUMNS if shared else len(table) + -len(table) % COLUMNS
+    if word > 1:
+        table = (table[:1].repeat(columns, axis=0) if shared else np.pad(table, ((0, columns - len(table)), (0, 0)))).T
     elif shared:
         table = table[:1]
-    whole = reading.kind != "floats"
     type_ = smallest_type(int(table.min()), int(table.max())) if whole else "float"
     return {
         "levels": reading.thresholds.shape[1],

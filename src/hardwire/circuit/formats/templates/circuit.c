@@ -47,24 +47,24 @@ static int decide(const slot *v, int32_t *scores)
     }
     return «"best" if offset is none else "most + OFFSET"»;
 }
-<% for suffix, type, load in entries %>
+<% for suffix, type in entries %>
 
-static int answer«suffix»(const «type» *row, int32_t *scores)
+static int answer«suffix»(const «type» *values, int32_t *scores)
 {
     slot v[SLOTS]<% if word == 1 %> = {0}<% endif %>;
-    «load»(row, 1, v);
+    load«suffix»(values, v);
     run_gates(v);
     return decide(v, scores);
 }
 
-int «name»_predict«suffix»(const «type» *row)
+int «name»_predict«suffix»(const «type» *values)
 {
-    return answer«suffix»(row, 0);
+    return answer«suffix»(values, 0);
 }
 
-void «name»_scores«suffix»(const «type» *row, int32_t *scores)
+void «name»_scores«suffix»(const «type» *values, int32_t *scores)
 {
-    answer«suffix»(row, scores);
+    answer«suffix»(values, scores);
 }
 <% endfor %>
 <% if main %>

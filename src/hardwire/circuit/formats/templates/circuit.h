@@ -36,9 +36,9 @@ int «name»_predict(const «type» *raw);
 void «name»_scores(const «type» *raw, int32_t *scores);
 <% endif %>
 
-/* One image of «NAME»_INPUTS bits, a byte each, 0 or 1. */
-int «name»_predict_bits(const uint8_t *row);
-void «name»_scores_bits(const uint8_t *row, int32_t *scores);
+/* One image of «NAME»_INPUTS bits, a byte each, zero or not. */
+int «name»_predict_bits(const uint8_t *bits);
+void «name»_scores_bits(const uint8_t *bits, int32_t *scores);
 <% if word > 1 %>
 
 /* Up to «word» images as rows, one after the other, to bits[i], input i of all of them; image k is bit k. */

@@ -29,11 +29,10 @@ static void run_gates(slot *v)
             set(v, place++, truth >> (2 * bit(v, (*g)[0]) + bit(v, (*g)[1])) & 1u);
 }
 
-static void pack(const uint8_t *row, int images, slot *v)
+static void load_bits(const uint8_t *row, slot *v)
 {
-    (void)images;
     for (unsigned i = 0; i < «NAME»_INPUTS; ++i)
-        set(v, i, row[i] & 1u);
+        set(v, i, row[i] != 0);
 }
 <% if encodes %>
 
@@ -44,10 +43,9 @@ static const «threshold_type» thresholds[][«levels»] = {
 <% endfor %>
 };
 
-static void encode(const «type» *raw, int images, slot *v)
+static void load(const «type» *raw, slot *v)
 {
     unsigned place = 0;
-    (void)images;
     for (unsigned i = 0; i < «NAME»_VALUES; ++i)
         for (unsigned level = 0; level < «levels»; ++level)
             set(v, place++, raw[i] > thresholds[«"0" if shared else "i"»][level]);
