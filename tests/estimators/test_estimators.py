@@ -16,6 +16,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import hardwire as hw
+from hardwire.data.table import LEVELS
+from hardwire.training.usual import TABLES, steps_for
 
 SMALL = {"width": 150, "iterations": 150, "learning_rate": 0.05, "wiring": "random", "bits": 8, "random_state": 0}
 IRIS = load_iris(return_X_y=True)
@@ -154,7 +156,7 @@ def test_a_table_in_pieces_is_learned_piece_by_piece():
 
 def test_a_fitted_model_goes_on_with_partial_fit():
     X, y = IRIS
-    model = classifier(iterations=20).fit(X, y)
+    model = classifier(iterations=20, batch_size=100).fit(X, y)
     before = model.network_.layers[0].logits.detach().clone()
     model.partial_fit(X, y)
     assert model.n_iter_ == 20 + 2 and not np.array_equal(before, model.network_.layers[0].logits.detach())
@@ -296,3 +298,18 @@ def test_partial_fit_wants_all_classes_and_no_others():
     model = classifier().partial_fit(X, y, classes=[0, 1, 2])
     with pytest.raises(hw.HardwireError, match="label 3 is not one of the classes"):
         model.partial_fit(X, y + 1)
+
+
+@pytest.mark.parametrize("kind", [hw.LogicClassifier, hw.LogicRegressor])
+def test_the_defaults_are_what_is_usual_for_tables(kind):
+    own = kind().get_params()
+    usual = {"learning_rate": TABLES.lr, **{name: getattr(TABLES, name) for name in ("width", "depth", "batch_size")}}
+    usual |= {"wiring": TABLES.wiring, "candidates": TABLES.candidates, "start": TABLES.start, "bits": LEVELS}
+    assert {name: own[name] for name in usual} == usual
+    assert own["method"] + "+cage" * own["cage"] == TABLES.method
+
+
+def test_more_rows_are_worth_more_steps_within_bounds():
+    assert [steps_for(rows, 256) for rows in (1, 100, 5_000, 16_000, 10**9)] == [300, 300, 586, 1_875, 2_000]
+    X, y = np.arange(40.0)[:, None], np.arange(40) % 2
+    assert hw.LogicClassifier(width=20, wiring="random", random_state=0).fit(X, y).n_iter_ == 300

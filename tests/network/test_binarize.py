@@ -77,3 +77,14 @@ def test_learned_thresholds_on_raw_values_are_an_encoder():
 def test_misuse_is_refused(action, rule):
     with pytest.raises(hw.HardwireError, match=rule):
         action()
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_binarize_before_gates_is_the_encoder_of_their_circuit(nested):
+    gates = [hw.LogicLayer(12, 30, seed=0), hw.LogicLayer(30, 20, seed=1), hw.GroupSum(4)]
+    first = hw.Binarize(4, 3, thresholds=torch.randn(4, 3))  # in no order, as training may leave them
+    model = nn.Sequential(first, nn.Sequential(*gates)) if nested else nn.Sequential(first, *gates)
+    raw = torch.randn(100, 4)
+    expected = model.eval()(raw).argmax(1)
+    circuit = hw.Circuit.from_network(model).simplify()
+    assert np.array_equal(circuit.predict(raw.numpy(), raw=True), expected) and len(expected.unique()) > 1

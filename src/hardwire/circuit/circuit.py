@@ -80,15 +80,17 @@ class Circuit:
 
     @classmethod
     def from_network(cls, net: Any, about: About | None = None) -> "Circuit":
-        """The deployed circuit of a network of ours, or of an nn.Sequential of our layers: argmax gates and wires."""
+        """The deployed circuit of a network of ours, or of an nn.Sequential of our layers: argmax gates and wires. A
+        Binarize before them is its encoder."""
         from hardwire.engine.stack import freeze
         from hardwire.network import fuse
 
-        net = fuse(net)
+        gates, encoder = _split(net)
+        net = fuse(gates)
         levels = freeze(net.stack())
         gates, wirings = [level.gates for level in levels], [level.wires for level in levels]
         netlist, number = Netlist.from_layers(net.inputs, gates, wirings), Number.of(net.group_sum, net.widths[-1])
-        return cls(netlist, net.classes, net.encoder, about or About(), number, net.columns)
+        return cls(netlist, net.classes, encoder or net.encoder, about or About(), number, net.columns)
 
     @property
     def inputs(self) -> int:
@@ -218,3 +220,15 @@ class Circuit:
 
     def __repr__(self) -> str:
         return f"Circuit(inputs={self.inputs}, gates={len(self.netlist.gate)}, classes={self.classes})"
+
+
+def _split(net: Any) -> tuple[Any, Encoder | None]:
+    """Gates, and the encoder before them where an nn.Sequential begins with a Binarize."""
+    from torch import nn
+
+    from hardwire.layers import Binarize
+
+    if not (isinstance(net, nn.Sequential) and len(net) > 1 and isinstance(net[0], Binarize)):
+        return net, None
+    gates = net[1] if len(net) == 2 else net[1:]
+    return gates, net[0].encoder()

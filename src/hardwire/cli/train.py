@@ -32,7 +32,7 @@ def train(
         int | None, Option(min=1, help="Thresholds of each column of a table. [default: 16]", rich_help_panel=_TABLE)
     ] = None,
     width: Annotated[
-        int | None, Option(min=1, help="Gates in each layer. [default: 2000]", rich_help_panel=_NETWORK)
+        int | None, Option(min=1, help="Gates in each layer. [default: 2000; tables: 4000]", rich_help_panel=_NETWORK)
     ] = None,
     depth: Annotated[int | None, Option(min=1, max=1000, help="Layers. [default: 2]", rich_help_panel=_NETWORK)] = None,
     widths: Annotated[
@@ -59,7 +59,8 @@ def train(
     wiring: Annotated[
         str | None,
         Option(
-            help="random, learned, or another wiring by name. [default: random; tables: learned]",
+            help="structured, random (the paper's), learned, or another by name. [default: structured for images, "
+            "random where they have no shape; tables: learned]",
             rich_help_panel=_NETWORK,
         ),
     ] = None,
@@ -70,16 +71,18 @@ def train(
         str | None, Option(help="Of the logits: normal or residual. [default: normal]", rich_help_panel=_NETWORK)
     ] = None,
     iterations: Annotated[
-        int | None, Option(min=1, help="Training steps. [default: 2000]", rich_help_panel=_TRAINING)
+        int | None, Option(min=1, help="Training steps. [default: 2000; tables: 1000]", rich_help_panel=_TRAINING)
     ] = None,
     epochs: Annotated[
         float | None, Option(help="Instead: passes over the training rows.", rich_help_panel=_TRAINING)
     ] = None,
     batch_size: Annotated[
-        int | None, Option(min=1, help="Rows of a batch. [default: 128]", rich_help_panel=_TRAINING)
+        int | None, Option(min=1, help="Rows of a batch. [default: 128; tables: 256]", rich_help_panel=_TRAINING)
     ] = None,
     accumulate: Annotated[int, Option(min=1, help="Batches that make one step.", rich_help_panel=_TRAINING)] = 1,
-    lr: Annotated[float | None, Option(help="Adam's learning rate. [default: 0.01]", rich_help_panel=_TRAINING)] = None,
+    lr: Annotated[
+        float | None, Option(help="Adam's learning rate. [default: 0.01; tables: 0.03]", rich_help_panel=_TRAINING)
+    ] = None,
     evaluate_every: Annotated[
         int | None,
         Option(min=1, help="Steps between evaluations. [default: 200, or an epoch]", rich_help_panel=_TRAINING),

@@ -23,6 +23,7 @@ from hardwire.estimators.rows import WeightedRows
 from hardwire.measure import Gap
 from hardwire.network import LogicNetwork
 from hardwire.training import History, fit
+from hardwire.training.usual import steps_for
 
 NUMBERS = [np.float32, np.uint8, np.int8, np.int16, np.int32, np.int64]  # kept as they are; all else becomes floats
 EVALUATIONS = 20  # in the course of a fit
@@ -44,7 +45,7 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     def __init__(
         self,
         *,
-        width: int = 2000,
+        width: int = 4000,
         depth: int = 2,
         bits: int = 16,
         thresholds: str = "quantile",
@@ -52,11 +53,11 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         tau: float = 1.0,
         cage: bool = True,
         wiring: str = "learned",
-        candidates: int = 16,
+        candidates: int = 32,
         start: str = "normal",
-        iterations: int = 1000,
-        batch_size: int = 128,
-        learning_rate: float = 0.01,
+        iterations: int | None = None,
+        batch_size: int = 256,
+        learning_rate: float = 0.03,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
@@ -85,7 +86,8 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Trains on X [rows, features], an array or a DataFrame, and y [rows]; sample_weight: what each row counts."""
         table, target, weight = self._read(X, y, sample_weight, first=True)
-        return self._train(table, target, weight, self.iterations, self.early_stopping)
+        iterations = steps_for(len(table), self.batch_size) if self.iterations is None else self.iterations
+        return self._train(table, target, weight, iterations, self.early_stopping)
 
     def _continue(self, X: Any, y: Any, sample_weight: Any, classes: Any = SEEN) -> Self:
         """One pass over the rows of X; what was fitted to the rows of the first call stays."""
@@ -111,8 +113,10 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     def _check_settings(self) -> None:
         """Those that nothing further down would refuse by this name."""
-        for name in ("width", "depth", "iterations", "batch_size", "n_iter_no_change"):
+        for name in ("width", "depth", "batch_size", "n_iter_no_change"):
             whole_number(name, getattr(self, name))
+        if self.iterations is not None:
+            whole_number("iterations", self.iterations)
         rate, share = self.learning_rate, self.validation_fraction
         if not (isinstance(rate, Real) and 0 < rate < math.inf):
             raise HardwireError(f"learning_rate {rate!r} is not a positive number; 0.01 is usual")

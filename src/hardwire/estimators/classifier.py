@@ -18,7 +18,43 @@ from hardwire.selection import first_argmax
 
 
 class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
-    """A classifier that is a circuit of two-input gates."""
+    """A classifier that is a circuit of two-input gates: scikit-learn's estimator, with its conventions.
+
+    Each column is cut into bits by thresholds that are fitted to the training rows; columns of text in a DataFrame
+    become one number for each text. Predictions come from the circuit. Missing values are an error, as scikit-learn's
+    own checks want it: fill them in, by a SimpleImputer in a Pipeline.
+
+    Args:
+        width: Gates in each layer. The last layer is rounded up to a multiple of the classes.
+        depth: Layers.
+        bits: Thresholds of each column.
+        thresholds: Where they lie: "quantile" (between equally many rows) or "uniform" (equal steps).
+        method: How gates are chosen in training, one of `hw.METHODS`.
+        tau: The temperature of the choice, where `cage` is False.
+        cage: Whether confidence sets the temperature.
+        wiring: "learned", or the name of fixed wires, such as "random".
+        candidates: Wires that each input of a gate chooses from, if they are learned.
+        start: Of the logits: "normal" or "residual".
+        iterations: Training steps. None: 30 passes over the rows, but 300 steps at least and 2,000 at most.
+        batch_size: Rows of a step.
+        learning_rate: Adam's.
+        early_stopping: Hold out `validation_fraction` of the rows, stop after `n_iter_no_change` evaluations (of 20 in
+            all) without a better one on them, and keep the best.
+        validation_fraction: The share of rows that early stopping holds out.
+        n_iter_no_change: Evaluations without a better one after which it stops.
+        random_state: Of wires, logits, noise and the order of rows.
+        verbose: Whether training shows a line of progress.
+
+    Attributes:
+        classes_: The labels, sorted.
+        circuit_: What predicts: a `hw.Circuit` with its encoder, to save or to export.
+        gap_: The measured gap between what was trained and the circuit, on the held-out rows if there are any.
+        history_: Every evaluation of the last fit.
+        network_: The trained torch module.
+        encoder_: The thresholds.
+        n_iter_: Training steps so far.
+        feature_names_in_: Names of the columns, where X was a DataFrame.
+    """
 
     classes_: npt.NDArray[Any]
     _numeric_target = False

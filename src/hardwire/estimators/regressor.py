@@ -16,7 +16,13 @@ CONSTANT = 1e-6  # the range of a target that has only one value, as a part of t
 
 
 class LogicRegressor(RegressorMixin, LogicEstimator):  # type: ignore[misc]
-    """A regressor that is a circuit of two-input gates and one adder."""
+    """A regressor that is a circuit of two-input gates and one adder.
+
+    The number is low + (high - low) * (gates of the last layer that are 1) / width, where low and high are the ends of
+    the training targets with an eighth of their range to spare on each side; the loss is the squared error. The circuit
+    counts the same gates and computes the same line in fixed point. Parameters and attributes are those of
+    `LogicClassifier`, without `classes_`; `gap_` is in squared errors.
+    """
 
     _numeric_target = True
     _best_by = "-deploy"

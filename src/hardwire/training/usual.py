@@ -1,9 +1,11 @@
 """What a training uses where nothing else is said, for images and for tables: the one place of such numbers.
 
-Those of tables were chosen on validation rows of tables other than the ones our documentation reports; see
-benchmarks/tabular.py.
+Wiring "auto" is "structured" where images have a shape, which won on validation rows of MNIST, Fashion-MNIST and
+CIFAR-10 (benchmarks/wiring.py), else "random", the paper's. The numbers of tables were chosen on validation rows of
+tables other than the ones our documentation reports; see benchmarks/tabular.py.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +19,7 @@ class Usual:
     width: int = 2000
     depth: int = 2
     method: str = "hard-st"
-    wiring: str = "random"
+    wiring: str = "auto"
     candidates: int | None = None
     start: str = "normal"
     iterations: int = 2000
@@ -37,7 +39,21 @@ class Usual:
 
 
 IMAGES = Usual()
-TABLES = Usual(method="hard-st+cage", wiring="learned", candidates=16)
+TABLES = Usual(
+    width=4000,
+    method="hard-st+cage",
+    wiring="learned",
+    candidates=32,
+    iterations=1000,
+    batch_size=256,
+    lr=0.03,
+)
+PASSES, LEAST, MOST = 30, 300, 2000  # over the rows of a table, and the steps that this may come to
+
+
+def steps_for(rows: int, batch_size: int) -> int:
+    """Training steps for a table of so many rows: more rows are worth more steps, within what one likes to wait for."""
+    return min(MOST, max(LEAST, math.ceil(PASSES * rows / batch_size)))
 
 
 def usual_for(dataset: str) -> Usual:
