@@ -22,7 +22,7 @@ RULES = (
     "A claim is judged by the worst of what it speaks about: of all seeds, temperatures, layers and datasets it names. "
     "Where a part of that was not tested, it holds weaker at best.",
     "On each dataset it is judged by the runs nearest to the paper's scale that can test it. One seed can refute it, "
-    "and lets it hold weaker at best.",
+    "and lets it hold weaker at best; where only that is missing, the nearest runs with several seeds decide.",
     "Exact (a zero, a bound, an identity): holds only if no evaluation of any run breaks it.",
     "A above B: holds if the mean difference over seeds exceeds the margin that the claim states (0 if none) and every "
     "seed agrees; holds weaker if the mean has the right sign; does not hold otherwise.",
@@ -38,11 +38,15 @@ RULES = (
 
 @dataclass(frozen=True)
 class Finding:
-    """What our runs say. figure: ours, with spread and n; scale: of the runs behind it."""
+    """What our runs say. figure: ours, with spread and n; scale: of the runs behind it.
+
+    few: it holds weaker only because there is one seed.
+    """
 
     verdict: str
     figure: str = ""
     scale: str = ""
+    few: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,12 +70,13 @@ def worst(findings: Iterable[Finding]) -> Finding:
     verdicts = {one.verdict for one in found} or {UNTESTED}
     verdict = WEAKER if verdicts == {HOLDS, UNTESTED} else max(verdicts, key=_WORST_LAST.index)
     figures = "; ".join(dict.fromkeys(one.figure for one in found if one.figure))
-    return Finding(verdict, figures, "; ".join(dict.fromkeys(one.scale for one in found if one.scale)))
+    few = verdict == WEAKER and all(one.few or one.verdict == HOLDS for one in found)
+    return Finding(verdict, figures, "; ".join(dict.fromkeys(one.scale for one in found if one.scale)), few)
 
 
-def capped(verdict: str, seeds: int) -> str:
+def capped(finding: Finding, seeds: int) -> Finding:
     """One seed lets nothing hold but weaker."""
-    return WEAKER if verdict == HOLDS and seeds < 2 else verdict
+    return replace(finding, verdict=WEAKER, few=True) if finding.verdict == HOLDS and seeds < 2 else finding
 
 
 def named(name: str, finding: Finding) -> Finding:
@@ -96,14 +101,14 @@ def above(differences: Sequence[float], margin: float = 0.0) -> Finding:
         return Finding(UNTESTED)
     mean, least = statistics.fmean(differences), min(differences)
     verdict = HOLDS if mean > margin and least > 0 else WEAKER if mean > 0 else FAILS
-    return Finding(capped(verdict, len(differences)), spread(differences))
+    return capped(Finding(verdict, spread(differences)), len(differences))
 
 
 def at_most(values: Sequence[float], limit: float) -> Finding:
     """The mean is at most `limit`."""
     found = Measured.of(values)
     verdict = HOLDS if found.value + 2 * found.error <= limit else WEAKER if found.value <= limit else FAILS
-    return Finding(capped(verdict, len(values)), spread(values))
+    return capped(Finding(verdict, spread(values)), len(values))
 
 
 def number(values: Sequence[float], stated: str) -> Finding:
@@ -114,4 +119,4 @@ def number(values: Sequence[float], stated: str) -> Finding:
         verdict = HOLDS
     else:
         verdict = WEAKER if found.value * value > 0 and abs(found.value) >= abs(value) / 2 else FAILS
-    return Finding(capped(verdict, len(values)), spread(values))
+    return capped(Finding(verdict, spread(values)), len(values))
