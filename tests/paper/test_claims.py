@@ -58,6 +58,12 @@ def test_the_worst_part_decides_and_an_untested_part_keeps_a_claim_from_holding(
     assert worst([F(UNTESTED), F(FAILS)]).verdict == FAILS and worst([]).verdict == UNTESTED
 
 
+def test_of_many_parts_those_are_shown_that_decide():
+    parts = [F(HOLDS, f"good {n}") for n in range(5)] + [F(FAILS, "bad")]
+    assert worst(parts).figure == "bad; 5 of 6 parts hold"
+    assert worst(parts[3:]).figure == "good 3; good 4; bad"
+
+
 def test_a_mean_above_is_not_enough_where_a_seed_disagrees_or_the_margin_is_missed():
     assert above([6.0, 7.0, 8.0], 5).verdict == HOLDS
     assert above([30.0, 20.0, -0.1], 5).verdict == WEAKER

@@ -17,6 +17,7 @@ VERDICTS = (FAILS, WEAKER, HOLDS, UNTESTED)  # as a reader wants to see them
 PLURALS = {FAILS: "do not hold", WEAKER: "hold weaker", HOLDS: "hold", UNTESTED: UNTESTED}
 TONES = {HOLDS: GOOD, WEAKER: WEAK, FAILS: BAD, UNTESTED: OPEN}
 _WORST_LAST = (UNTESTED, HOLDS, WEAKER, FAILS)
+MANY = 4  # parts of a claim, above which not all are shown
 
 RULES = (
     "A claim is judged by the worst of what it speaks about: of all seeds, temperatures, layers and datasets it names. "
@@ -65,11 +66,18 @@ class Claim:
 
 
 def worst(findings: Iterable[Finding]) -> Finding:
-    """One finding for several: the worst verdict, and all figures. With parts that were not tested it cannot hold."""
+    """One finding for several: the worst verdict, and all figures. With parts that were not tested it cannot hold.
+
+    Of many parts only those are shown that decide, and how many hold.
+    """
     found = list(findings)
     verdicts = {one.verdict for one in found} or {UNTESTED}
     verdict = WEAKER if verdicts == {HOLDS, UNTESTED} else max(verdicts, key=_WORST_LAST.index)
-    figures = "; ".join(dict.fromkeys(one.figure for one in found if one.figure))
+    deciding = [one for one in found if one.verdict == verdict] or found
+    shown = found if len(found) <= MANY else deciding
+    figures = "; ".join(dict.fromkeys(one.figure for one in shown if one.figure))
+    if len(shown) < len(found):
+        figures += f"; {sum(one.verdict == HOLDS for one in found)} of {len(found)} parts hold"
     few = verdict == WEAKER and all(one.few or one.verdict == HOLDS for one in found)
     return Finding(verdict, figures, "; ".join(dict.fromkeys(one.scale for one in found if one.scale)), few)
 
