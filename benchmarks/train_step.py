@@ -1,5 +1,5 @@
 """One training step (forward, loss, backward, Adam) of the native engine against the reference engine, against
-torch.compile of the reference engine, and against torchlogix where it is installed (pip install --no-deps torchlogix).
+torch.compile of the reference engine, and against torchlogix where it is installed.
 
 All programs of a row take turns step by step in one process, and the best step of each counts, so that a busy machine
 slows all of them. The last lines are the ratios. Nothing here is asserted.
@@ -12,7 +12,7 @@ import itertools
 import time
 
 import torch
-from torch.nn.functional import cross_entropy
+from turns import Program, take_turns, torchlogix_layers
 
 import hardwire as hw
 
@@ -28,27 +28,6 @@ ROWS = {  # name: (network arguments, binary input)
 }
 
 
-class Program:
-    """A network, its input and its optimizer; `step` returns the seconds of one training step."""
-
-    def __init__(self, net, x, y):
-        self.net, self.x, self.y = net, x, y
-        self.optimizer = torch.optim.Adam(net.parameters(), lr=0.01, fused=True)
-        self.times = []
-
-    def step(self):
-        start = time.perf_counter()
-        loss = cross_entropy(self.net(self.x), self.y)
-        self.optimizer.zero_grad()
-        loss.backward()
-        self.optimizer.step()
-        self.times.append(time.perf_counter() - start)
-
-    @property
-    def best(self):
-        return min(self.times)
-
-
 def batch(binary, rows=BATCH):
     generator = torch.Generator().manual_seed(0)
     x = torch.rand(rows, INPUTS, generator=generator)
@@ -61,21 +40,12 @@ def network(engine, width=WIDTH, **arguments):
 
 
 def torchlogix_network():
-    try:
-        from torchlogix.layers import GroupSum, LogicDense
-    except (ImportError, SyntaxError):  # its versions from 0.2 on do not parse on Python 3.11
+    layers = torchlogix_layers()
+    if layers is None:
         return None
     widths = [INPUTS, *[WIDTH] * DEPTH]
-    layers = [LogicDense(a, b) for a, b in itertools.pairwise(widths)]
-    return torch.nn.Sequential(*layers, GroupSum(CLASSES, 1.0))
-
-
-def measure(programs, steps):
-    for turn in range(steps + 2):  # two to warm up and compile
-        for program in programs.values():
-            program.step()
-            if turn < 2:
-                program.times.clear()
+    dense = [layers.LogicDense(a, b) for a, b in itertools.pairwise(widths)]
+    return torch.nn.Sequential(*dense, layers.GroupSum(CLASSES, 1.0))
 
 
 def print_row(name, programs):
@@ -94,7 +64,7 @@ def training_rows(arguments):
             programs["compiled"] = Program(torch.compile(network("reference", **options)), plain, y)
         if name.startswith("soft-mix") and (net := torchlogix_network()):
             programs["torchlogix"] = Program(net, x.unpack(), y)
-        measure(programs, arguments.steps)
+        take_turns(programs.values(), arguments.steps)
         print_row(name, programs)
         ratios[name] = programs["reference"].best / programs["native"].best
         if name == "hard-st, binary":
@@ -106,7 +76,7 @@ def wide_row(arguments, narrow):
     """The time per gate of a wide network over that of the narrow one."""
     x, y = batch(True)
     program = {"native": Program(network("native", width=arguments.wide, method="hard-st"), x, y)}
-    measure(program, arguments.steps)
+    take_turns(program.values(), arguments.steps)
     print_row(f"hard-st, {arguments.wide} wide", program)
     return program["native"].best / narrow * WIDTH / arguments.wide
 

@@ -108,9 +108,10 @@ inline Ints first_largest(const Floats* v, std::int64_t candidates) {
   return place;
 }
 
-inline void measure(const Floats* z, std::int64_t candidates, int count, SelectionResult& result) {
+inline void measure(const Floats* z, std::int64_t candidates, int count, const SelectionRule& rule,
+                    SelectionResult& result) {
   result.finite &= all_finite(z, candidates);
-  result.confidence += block_confidence(z, candidates, count);
+  if (rule.confidence) result.confidence += block_confidence(z, candidates, count);
 }
 
 inline int block_count(std::int64_t begin, std::int64_t end) {
@@ -131,7 +132,7 @@ inline SelectionResult select_gates(const float* logits, std::int64_t begin, std
   for (std::int64_t row = begin; row < end; row += kLanes) {
     const int count = block_count(row, end);
     load_block(logits, kGates, row, count, rule, z, noisy);
-    measure(z, kGates, count, result);
+    measure(z, kGates, count, rule, result);
     if (rule.hard) {
       const Ints place = first_largest(noisy, kGates);
       if (gates) {
@@ -157,7 +158,7 @@ inline SelectionResult select_wires(const float* logits, std::int64_t candidates
   for (std::int64_t choice = begin; choice < end; choice += kLanes) {
     const int count = block_count(choice, end);
     load_block(logits, candidates, choice, count, rule, z, noisy);
-    measure(z, candidates, count, result);
+    measure(z, candidates, count, rule, result);
     if (picked) {
       const Ints place = first_largest(noisy, candidates);
       __builtin_memcpy(picked + choice, &place, sizeof(std::int32_t) * count);

@@ -70,10 +70,11 @@ struct SelectionRule {
   bool hard, noisy;
   float tau;
   std::uint32_t seed_low, seed_high, draw, step, place;  // place: as noise.py numbers it
+  bool confidence = true;                                // whether it is asked for: it takes as long as choosing
 };
 
 struct SelectionResult {
-  double confidence;  // sum over choices of max softmax(logits)
+  double confidence;  // sum over choices of max softmax(logits), if it was asked for
   bool finite;        // no NaN or infinity among the logits
 };
 

@@ -18,7 +18,7 @@ build() {  # target, definitions -> $work/test
     $compile -DHARDWIRE_ISA=avx2 -mavx2 -mfma -c "$native/kernels.cpp" -o "$work/avx2.o"
     $compile -DHARDWIRE_ISA=avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -c "$native/kernels.cpp" -o "$work/avx512.o"
   fi
-  $compile "$here"/*.cpp "$native"/{circuit,engine,instruction_sets,packing,threads}.cpp "$work"/*.o -o "$work/test"
+  $compile "$here"/*.cpp "$native"/{choice,circuit,engine,floats,instruction_sets,packed,packing,stack,threads,trees}.cpp "$work"/*.o -o "$work/test"
 }
 
 attempt() {  # emulator and its arguments: runs the test where the emulator is installed

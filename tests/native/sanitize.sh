@@ -18,7 +18,7 @@ for sanitizer in address,undefined thread; do
   kernels baseline
   kernels avx2 -mavx2 -mfma
   kernels avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma
-  $compiler $flags "$here"/*.cpp "$native"/{circuit,engine,instruction_sets,packing,threads}.cpp "$work"/*.o -o "$work/test" -lpthread
+  $compiler $flags "$here"/*.cpp "$native"/{choice,circuit,engine,floats,instruction_sets,packed,packing,stack,threads,trees}.cpp "$work"/*.o -o "$work/test" -lpthread
   for isa in baseline avx2 avx512; do
     echo "sanitizer $sanitizer:"
     HARDWIRE_ISA=$isa "$work/test"

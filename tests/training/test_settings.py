@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from small_runs import same_state
 
@@ -20,7 +21,7 @@ def in_a_folder_of_its_own(monkeypatch, tmp_path):
 def test_a_recipe_trains_as_fit_does_and_saves_the_model(tmp_path):
     job = TINY.prepare()
     history = job.run()
-    net = hw.LogicNetwork(320, 10, 50, 1, seed=0)
+    net = hw.LogicNetwork(320, 10, 50, 1, seed=0, wiring="structured", shape=(1, 8, 8), levels=5)
     assert hw.fit(net, hw.data.load("digits"), 6, 16, evaluate_every=3) == history
     assert same_state(job.net, net) and same_state(hw.load(job.out), net)
     assert [path.name for path in tmp_path.iterdir()] == [TINY.file_name(10)]
@@ -34,6 +35,20 @@ CHANGES = [
     {"iterations": None, "epochs": 0.5}, {"batch_size": 17}, {"accumulate": 2}, {"lr": 0.02}, {"validation": True},
     {"validation": True, "stop_early": 3}, {"validation": True, "keep_best": True}, {"seed": 1},
 ]  # fmt: skip
+
+
+def test_wires_follow_the_shape_of_images_where_it_is_known(tmp_path):
+    def first_layer(dataset, **given):
+        return Settings(dataset, width=50, depth=1, **given).network(hw.data.load(dataset)).layers[0]
+
+    layer = first_layer("digits")
+    assert layer.wiring_name == "structured"
+    row, column = layer.wiring // 5 // 8, layer.wiring // 5 % 8
+    assert (row[0] - row[1]).abs().max() <= 3 and (column[0] - column[1]).abs().max() <= 3
+    assert first_layer("digits", wiring="random").wiring_name == "random"
+    x, y = np.random.default_rng(0).random((20, 12)).astype(np.float32), np.arange(20) % 2
+    np.savez("flat.npz", x_train=x, y_train=y, x_test=x, y_test=y)
+    assert first_layer("flat.npz").wiring_name == "random"
 
 
 def test_the_file_name_tells_runs_apart_by_every_setting_that_changes_the_result():

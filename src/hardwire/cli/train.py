@@ -59,7 +59,8 @@ def train(
     wiring: Annotated[
         str | None,
         Option(
-            help="random, learned, or another wiring by name. [default: random; tables: learned]",
+            help="structured, random (the paper's), learned, or another by name. [default: structured for images, "
+            "random where they have no shape; tables: learned]",
             rich_help_panel=_NETWORK,
         ),
     ] = None,

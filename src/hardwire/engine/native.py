@@ -126,13 +126,13 @@ class Choice:
 
 
 def select(request: Request, prepared: Prepared, confidence: bool) -> tuple[Choice, list[Confidence]]:
-    """Logits to choices, by the rules; the confidences of all levels come with it."""
+    """Logits to choices, by the rules, and the confidences of all levels if they are asked for."""
     words, floats = _samples(request.x, request.hard, deploy=request.mode == "deploy")
     logits = _pairs(request.stack, _arrays(request.stack.parameters()))
     choice = Choice(_native.Choice(), logits, words, floats)
     gates, wires, finite = prepared.native.select(
         logits=logits,
-        rules=_rules(request),
+        rules=_rules(request, confidence),
         packed=request.hard and words is not None,
         readers_from=_first_to_read(request),
         threads=torch.get_num_threads(),
@@ -140,6 +140,8 @@ def select(request: Request, prepared: Prepared, confidence: bool) -> tuple[Choi
     )
     if not finite:
         raise HardwireError("the logits hold NaN or infinity; lower the learning rate or check the inputs")
+    if not confidence:
+        return choice, [Confidence() for _ in request.stack.levels]
     return choice, [
         Confidence(None if level.gate_logits is None else g, None if level.wire_logits is None else w)
         for level, g, w in zip(request.stack.levels, gates, wires, strict=True)
@@ -233,19 +235,19 @@ def _pairs(stack: Stack, arrays: list[NDArray[np.float32]]) -> list[tuple[_Array
     ]
 
 
-def _rules(request: Request) -> list[Any]:
-    return [_rule(rule) for rule in request.rules]
+def _rules(request: Request, confidence: bool = False) -> list[Any]:
+    return [_rule(rule, confidence) for rule in request.rules]
 
 
-def _rule(rule: Rule) -> Any:
-    gates = wires = _selection_rule(rule, rule.method, rule.heat, rule.place)
+def _rule(rule: Rule, confidence: bool) -> Any:
+    gates = wires = _selection_rule(rule, rule.method, rule.heat, rule.place, confidence)
     if rule.wire_heat is not None:  # None: the level has no wires to choose
-        wires = _selection_rule(rule, rule.wire_method, rule.wire_heat, rule.place + WIRES)
+        wires = _selection_rule(rule, rule.wire_method, rule.wire_heat, rule.place + WIRES, confidence)
     mixture = rule.wire_gradient == MIXTURE and rule.mode == "method" and rule.method.hard
     return _native.level_rule(gates=gates, wires=wires, mixture=mixture)
 
 
-def _selection_rule(rule: Rule, method: Method, heat: Reading, place: int) -> Any:
+def _selection_rule(rule: Rule, method: Method, heat: Reading, place: int, confidence: bool) -> Any:
     key = rule.noise if rule.mode == "method" and method.noisy else None
     return _native.selection_rule(
         hard=rule.mode != "method" or method.hard,
@@ -255,6 +257,7 @@ def _selection_rule(rule: Rule, method: Method, heat: Reading, place: int) -> An
         step=int(key.step) & 0xFFFFFFFF if key else 0,
         draw=key.draw if key else 0,
         place=place_of(key, place) if key else 0,
+        confidence=confidence,
     )
 
 

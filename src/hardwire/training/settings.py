@@ -4,6 +4,7 @@ It is what `hardwire train` runs, defaults included. Surprising: a model file ca
 is not done twice and another run's model is not overwritten.
 """
 
+import math
 import os
 import sys
 from collections.abc import Sequence
@@ -24,7 +25,7 @@ from hardwire.training.fit import fit
 from hardwire.training.history import History
 from hardwire.training.memory import check_memory
 from hardwire.training.usual import IMAGES, usual_for
-from hardwire.wiring import candidates_for
+from hardwire.wiring import candidates_for, takes
 
 EVERY = 200  # iterations between two evaluations
 _NOT_TOLD = ("engine", "cage")  # settings that do not change what is trained, or that the method's name tells
@@ -117,8 +118,19 @@ class Settings:
             encoder=data.encoder,
             engine=self.engine,
             start=self.start,
-            **candidates_for(self.wiring, self.candidates, most),
+            **self._wiring(data, most),
         )
+
+    def _wiring(self, data: Dataset, most: int) -> dict[str, Any]:
+        """The wiring and its options: what has been said, and the shape of the images for one that asks for it."""
+        shape = data.image_shape if data.image_shape and len(data.image_shape) in (2, 3) else None
+        name = self.wiring
+        if name == "auto":
+            name = "random" if shape is None else "structured"
+        options = candidates_for(name, self.candidates, most)
+        if shape is not None and takes(name, "shape"):
+            options |= {"shape": (1, *shape)[-3:], "levels": data.inputs // math.prod(shape)}
+        return options
 
     def file_name(self, classes: int) -> str:
         """A name for the model: it tells apart runs of different settings, those that are usual left out."""
