@@ -64,6 +64,10 @@ class Fused(Selecting):
         parts = self.parts()
         passes = Passes(parts, self.mode, self.trains)
         stack = Stack(tuple(part.level for part in parts), self.head())
+        if x.shape[1] != stack.inputs:
+            raise HardwireError(
+                f"the first level reads {stack.inputs} values, not {x.shape[1]}; mend the layer's levels"
+            )
         request = Request(stack, passes.rules(), x)
         engine = engines.choose(self.engine, request)
         self._prepared = engine.prepare(stack, self._prepared)

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from hardwire.engine.stack import FORMULA, MAXIMUM, NOTHING, Level
+from hardwire.engine.stack import GRADIENTS, MAXIMUM, NOTHING, Level
 from hardwire.errors import HardwireError, unknown_name, whole_number
 from hardwire.gates import GATES
 from hardwire.layers.base import GateLayer, register_layer
@@ -340,9 +340,6 @@ class OrPool2d(GateLayer):
             levels.append(torch.from_numpy(np.ascontiguousarray(wires.astype(np.int32))))
             nodes = np.arange(wires.shape[1]).reshape(channels, -1, nodes.shape[2])
         return levels
-
-
-GRADIENTS = (MAXIMUM, FORMULA)
 
 
 def image_shape(shape: object) -> tuple[int, int, int]:
