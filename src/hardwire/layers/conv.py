@@ -1,8 +1,8 @@
 """`LogicConv2d`: kernels that are binary trees of gates, shared as a convolution shares weights.
 
-A convolution is levels whose neurons share rows of parameters, one level for each floor of the tree. Neurons are numbered kernels outside, gates of the tree, positions inside, so that a row of
-parameters serves neighbouring neurons. Surprising: there is no convolution anywhere else; engines, measurements and
-circuits see wires.
+A convolution is levels whose neurons share rows of parameters, one level for each floor of the tree. Neurons are
+numbered kernels outside, gates of the tree, positions inside, so that a row of parameters serves neighbouring neurons.
+Surprising: there is no convolution anywhere else; engines, measurements and circuits see wires.
 """
 
 import math
