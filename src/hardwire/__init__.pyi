@@ -48,10 +48,12 @@ from .network import fuse as fuse
 from .selection import METHODS as METHODS
 from .selection import select as select
 from .systems import Choice as Choice
+from .systems import ExpertChoice as ExpertChoice
 from .systems import MixtureOfExperts as MixtureOfExperts
 from .systems import SearchCell as SearchCell
 from .systems import SearchNetwork as SearchNetwork
 from .systems import SoftMoE as SoftMoE
+from .systems import TopExperts as TopExperts
 from .systems import VectorQuantizer as VectorQuantizer
 from .temperature import CAGE as CAGE
 from .training import Callback as Callback

@@ -40,6 +40,19 @@ def place_of(key: NoiseKey, layer: int) -> int:
     return layer | key.evaluation << 31
 
 
+def sample_place(key: NoiseKey, layer: int) -> int:
+    """The same where every sample draws for itself: its number takes the draw's place in the counter, and the draw
+    moves here.
+    """
+    return place_of(key, layer) | _PER_SAMPLE | key.draw << 12
+
+
+def check_samples(samples: int) -> None:
+    """Raises where there are more samples than the counter has numbers for."""
+    if samples > _MOST_SAMPLES:
+        raise HardwireError(f"noise for each sample takes batches of at most {_MOST_SAMPLES}, not {samples}")
+
+
 def philox(counter: tuple[Any, ...], key: tuple[int, int]) -> tuple[Any, ...]:
     """Four 32-bit words for each counter of four 32-bit words; all are int64 tensors (or ints) below 2**32."""
     c0, c1, c2, c3 = counter
@@ -71,15 +84,11 @@ def gumbel(key: NoiseKey, layer: int, nodes: int, choices: int, like: torch.Tens
 def sample_gumbel(
     key: NoiseKey, layer: int, nodes: torch.Tensor, samples: int, choices: int, like: torch.Tensor
 ) -> torch.Tensor:
-    """The same for every sample apart, [nodes, samples, choices], of the nodes with these numbers.
-
-    The sample's number takes the draw's place in the counter; the draw moves to the place, whose bit 29 says so.
-    """
-    if samples > _MOST_SAMPLES:
-        raise HardwireError(f"noise for each sample takes batches of at most {_MOST_SAMPLES}, not {samples}")
+    """The same for every sample apart, [nodes, samples, choices], of the nodes with these numbers."""
+    check_samples(samples)
     neuron = nodes.to(torch.int64).view(-1, 1, 1)
     sample = torch.arange(samples, device=like.device).view(1, -1, 1)
-    return _draw(key, neuron, sample, place_of(key, layer) | _PER_SAMPLE | key.draw << 12, choices, like)
+    return _draw(key, neuron, sample, sample_place(key, layer), choices, like)
 
 
 def _draw(

@@ -46,9 +46,9 @@ Samples samples(const Words& words, const Floats& floats) {
 }
 
 SelectionRule make_rule(bool hard, bool noisy, float tau, std::uint64_t seed, std::uint32_t step, std::uint32_t draw,
-                        std::uint32_t place, bool confidence) {
-  return {hard, noisy, tau,       static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32), draw,
-          step, place, confidence};
+                        std::uint32_t place, bool confidence, bool per_sample) {
+  const auto low = static_cast<std::uint32_t>(seed), high = static_cast<std::uint32_t>(seed >> 32);
+  return {hard, noisy, tau, low, high, draw, step, place, confidence, per_sample};
 }
 
 nb::tuple select_choices(const Engine& engine, const GivenLogits& logits, const std::vector<LevelRule>& rules,
@@ -92,7 +92,7 @@ void bind_engine(nb::module_& m) {
   nb::class_<Choice>(m, "Choice").def(nb::init<>());
   nb::class_<SelectionRule>(m, "SelectionRule");
   m.def("selection_rule", &make_rule, nb::arg("hard"), nb::arg("noisy"), nb::arg("tau"), nb::arg("seed"),
-        nb::arg("step"), nb::arg("draw"), nb::arg("place"), nb::arg("confidence"));
+        nb::arg("step"), nb::arg("draw"), nb::arg("place"), nb::arg("confidence"), nb::arg("per_sample"));
   nb::class_<LevelRule>(m, "LevelRule");
   m.def(
       "level_rule",

@@ -115,7 +115,14 @@ std::vector<Confidences> select(const Stack& stack, const Logits& logits, const 
   for (std::size_t l = 0; l < stack.levels.size(); ++l) {
     const Level& level = stack.levels[l];
     LevelChoice& own = choice.levels[l];
-    if (level.chooses_gates()) (packed ? own.gates.resize(level.rows) : own.coefficients.resize(level.rows * kTerms));
+    if (level.chooses_gates() && rules[l].gates.per_sample) {
+      own.sampled = logits[l].gates;
+      own.rule = rules[l].gates;
+      own.sampled_sums = choice.sampled_sums;
+      choice.sampled_sums += level.rows * kGates;
+    } else if (level.chooses_gates()) {
+      packed ? own.gates.resize(level.rows) : own.coefficients.resize(level.rows * kTerms);
+    }
     if (!level.chooses_wires()) continue;
     if (rules[l].mixture && level.chooses_gates()) own.mixture.resize(level.rows * kTerms);
     rules[l].wires.hard ? picked[l].resize(2 * level.rows) : own.weights.resize(2 * level.rows * level.candidates);
@@ -168,19 +175,27 @@ std::vector<Confidences> select(const Stack& stack, const Logits& logits, const 
   return confidences;
 }
 
-void logit_gradients(const Stack& stack, const Logits& logits, const std::vector<LevelRule>& rules, const float* sums,
-                     std::int64_t parts, int threads, const LogitGradients& gradients) {
+void logit_gradients(const Stack& stack, const Choice& choice, const Logits& logits,
+                     const std::vector<LevelRule>& rules, const float* sums, std::int64_t parts, int threads,
+                     const LogitGradients& gradients) {
   const std::vector<Chunk> chunks = chunks_of(stack);
+  const std::int64_t stride = stack.sums + choice.sampled_sums;
   parallel_for(threads, chunks.size(), [&](std::int64_t task, int) {
     const auto& [l, wires, begin, end] = chunks[task];
     const Level& level = stack.levels[l];
     if (wires) {
       WireScratch scratch;
       kernels().wire_gradient(logits[l].wires, level.candidates, begin, end, rules[l].wires, scratch(level),
-                              {sums + level.wire_sum_start, parts, stack.sums}, level.width, gradients[l].wires);
+                              {sums + level.wire_sum_start, parts, stride}, level.width, gradients[l].wires);
+    } else if (choice.levels[l].sampled) {
+      const float* own = sums + stack.sums + choice.levels[l].sampled_sums;
+      for (std::int64_t i = begin * kGates; i < end * kGates; ++i) {
+        gradients[l].gates[i] = 0;
+        for (std::int64_t part = 0; part < parts; ++part) gradients[l].gates[i] += own[part * stride + i];
+      }
     } else {
       kernels().gate_gradient(logits[l].gates, begin, end, rules[l].gates,
-                              {sums + level.sum_start * kTerms, parts, stack.sums}, gradients[l].gates);
+                              {sums + level.sum_start * kTerms, parts, stride}, gradients[l].gates);
     }
   });
 }

@@ -15,12 +15,19 @@ struct LevelChoice {
   std::vector<std::int32_t> wires;  // [2][neurons], where they are learned and picked
   std::vector<float> weights;       // [2 * rows][candidates], where they are learned and mixed
   Readers readers;                  // of picked wires
+
+  // Where gates are chosen for each sample apart: the caller's logits, by what rule, and where its sums begin behind
+  // those of the stack.
+  const float* sampled = nullptr;
+  SelectionRule rule;
+  std::int64_t sampled_sums = 0;
 };
 
 struct Choice {
   bool packed = false;
   std::vector<LevelChoice> levels;
   std::vector<std::vector<std::uint8_t>> tree_gates;  // of each stage, as TreesView has them
+  std::int64_t sampled_sums = 0;                      // floats that levels of sampled gates add up, beside the stack's
 };
 
 // How one level chooses. mixture: the logits of wires learn from the gradient through the mixture of gates.
@@ -48,9 +55,10 @@ struct Confidences {
 std::vector<Confidences> select(const Stack& stack, const Logits& logits, const std::vector<LevelRule>& rules,
                                 bool packed, std::int64_t readers_from, int threads, Choice& choice);
 
-// sums: `parts` times stack.sums floats.
-void logit_gradients(const Stack& stack, const Logits& logits, const std::vector<LevelRule>& rules, const float* sums,
-                     std::int64_t parts, int threads, const LogitGradients& gradients);
+// sums: `parts` times the floats of stack and choice.
+void logit_gradients(const Stack& stack, const Choice& choice, const Logits& logits,
+                     const std::vector<LevelRule>& rules, const float* sums, std::int64_t parts, int threads,
+                     const LogitGradients& gradients);
 
 // How a level reads in a pass with these choices; with_edges: and who reads its inputs.
 LevelView view_of(const Level& level, const LevelChoice& choice, bool with_edges);

@@ -44,21 +44,22 @@ void Engine::backward(const Choice& choice, const Samples& samples, const Head& 
     if (!choice.packed || !stage.trees)
       for (std::int64_t l = stage.level; l < stage.level + stage.levels; ++l)
         if (l > 0 || in_gradient) view_of(stack_.levels[l], choice.levels[l], true);
-  const Pass pass = {stack_, choice, samples};
+  const Pass pass = {stack_, choice, samples, &rules};
   const std::int64_t tiles = tile_count(samples.batch, choice.packed ? kWordSamples : kTileSamples);
-  const std::int64_t most = std::clamp(kMaxSums / stack_.sums, kMinParts, kMaxParts), parts = std::min(tiles, most);
-  float* sums = sums_.get<float>(parts * stack_.sums);
+  const std::int64_t stride = stack_.sums + choice.sampled_sums;
+  const std::int64_t most = std::clamp(kMaxSums / stride, kMinParts, kMaxParts), parts = std::min(tiles, most);
+  float* sums = sums_.get<float>(parts * stride);
   // to clear what is then written is a tenth of a pass with learned wires
-  const std::int64_t cleared = choice.packed ? stack_.cleared : stack_.sums;
+  const std::int64_t cleared = choice.packed ? stack_.cleared : stride;
   parallel_for(threads, parts, [&](std::int64_t part, int worker) {
-    float* own = sums + part * stack_.sums;
+    float* own = sums + part * stride;
     std::memset(own, 0, cleared * sizeof(float));
     const std::int64_t first = part_begin(part, parts, tiles), end = part_begin(part + 1, parts, tiles);
     for (std::int64_t tile = first; tile < end; ++tile)
       (choice.packed ? packed_backward : floats_backward)(pass, top, tile, scratch_[worker],
                                                           {own, choice.packed && tile == first}, in_gradient);
   });
-  logit_gradients(stack_, logits, rules, sums, parts, threads, gradients);
+  logit_gradients(stack_, choice, logits, rules, sums, parts, threads, gradients);
 }
 
 }  // namespace hardwire

@@ -83,7 +83,11 @@ Activations forward(const Pass& pass, std::int64_t tile, bool keep, Scratch& scr
       next += mixed_size(choice, level);
     }
     all.in.push_back(in);
-    kernels().forward_floats(view_of(level, choice, false), choice.coefficients.data(), in, out);
+    const LevelView view = view_of(level, choice, false);
+    if (choice.sampled)
+      kernels().forward_sampled(view, choice.sampled, choice.rule, tile * kTileSamples, in, out);
+    else
+      kernels().forward_floats(view, choice.coefficients.data(), in, out);
     in = out;
   }
   all.out = in;
@@ -120,8 +124,20 @@ void floats_backward(const Pass& pass, const Top& top, std::int64_t tile, Scratc
     const LevelView view = view_of(level, choice, below);
     float* edges = nullptr;
     if (below || level.chooses_wires()) edges = scratch.rows[l % 2].get<float>(2 * level.neurons * kTileSamples);
-    kernels().backward_floats(view, choice.coefficients.data(), all.in[l], last ? nullptr : &consumers, consumer_edges,
-                              rows, edges, level.chooses_gates() ? sums + kTerms * level.sum_start : nullptr);
+    if (choice.sampled) {
+      GradientRows own = rows;
+      if (!last) {
+        float* gathered = scratch.pairs.get<float>(level.neurons * kTileSamples);
+        kernels().gather_edges(consumers, consumer_edges, gathered);
+        own = {gathered, nullptr};
+      }
+      kernels().backward_sampled(view, choice.sampled, (*pass.rules)[l].gates, tile * kTileSamples, all.in[l], own,
+                                 edges, sums + pass.stack.sums + choice.sampled_sums);
+    } else {
+      kernels().backward_floats(view, choice.coefficients.data(), all.in[l], last ? nullptr : &consumers,
+                                consumer_edges, rows, edges,
+                                level.chooses_gates() ? sums + kTerms * level.sum_start : nullptr);
+    }
     if (level.chooses_wires()) {
       const float* learned_from = edges;
       if (!choice.mixture.empty()) {

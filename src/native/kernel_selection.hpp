@@ -30,6 +30,13 @@ inline void load_square(const float* logits, std::int64_t candidates, std::int64
   transpose(square);
 }
 
+inline Words lane_numbers() {
+  alignas(64) static constexpr std::uint32_t kNumbers[kLanes] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  Words numbers;
+  read(kNumbers, numbers);
+  return numbers;
+}
+
 // z: the logits of choices [choice, choice + count); noisy: the same plus noise (the same for methods without).
 // Both have room for a multiple of 16 candidates.
 inline void load_block(const float* logits, std::int64_t candidates, std::int64_t choice, int count,
@@ -40,10 +47,7 @@ inline void load_block(const float* logits, std::int64_t candidates, std::int64_
     for (std::int64_t k = 0; k < candidates; ++k) noisy[k] = z[k];
     return;
   }
-  alignas(64) static constexpr std::uint32_t kLaneNumbers[kLanes] = {0, 1, 2,  3,  4,  5,  6,  7,
-                                                                     8, 9, 10, 11, 12, 13, 14, 15};
-  Words lane;
-  read(kLaneNumbers, lane);
+  const Words lane = lane_numbers();
   for (std::int64_t k = 0; k < candidates; k += kPhiloxWords) {
     const std::uint32_t part = static_cast<std::uint32_t>(k / kPhiloxWords);
     Words counter[kPhiloxWords] = {lane + static_cast<std::uint32_t>(choice), spread(part + (rule.draw << 16)),

@@ -4,6 +4,7 @@
 #include "kernel_bits.hpp"
 #include "kernel_circuit.hpp"
 #include "kernel_floats.hpp"
+#include "kernel_sampled.hpp"
 #include "kernel_selection.hpp"
 #include "kernel_trees.hpp"
 #include "kernel_wires.hpp"
@@ -33,6 +34,8 @@ const Kernels& HARDWIRE_TABLE(HARDWIRE_ISA)() {
       .forward_floats = forward_floats,
       .mix_wires = mix_wires,
       .backward_floats = backward_floats,
+      .forward_sampled = forward_sampled,
+      .backward_sampled = backward_sampled,
       .gather_edges = gather_edges,
       .wire_sums_floats = wire_sums_floats,
       .run_tile = run_tile,

@@ -71,6 +71,7 @@ struct SelectionRule {
   float tau;
   std::uint32_t seed_low, seed_high, draw, step, place;  // place: as noise.py numbers it
   bool confidence = true;                                // whether it is asked for: it takes as long as choosing
+  bool per_sample = false;                               // noise for each sample apart, on the float path
 };
 
 struct SelectionResult {
@@ -197,6 +198,13 @@ struct Kernels {
   void (*backward_floats)(const LevelView& level, const float* coefficients, const float* in,
                           const LevelView* consumers, const float* consumer_edges, const GradientRows& rows,
                           float* edges, float* sums);
+
+  // The same two for a level whose gates are chosen for each sample apart; `sample` is the number of the tile's first
+  // one in its batch. Backwards, sums[rows][16] get the gradients of the logits.
+  void (*forward_sampled)(const LevelView& level, const float* logits, const SelectionRule& rule, std::int64_t sample,
+                          const float* in, float* out);
+  void (*backward_sampled)(const LevelView& level, const float* logits, const SelectionRule& rule, std::int64_t sample,
+                           const float* in, const GradientRows& rows, float* edges, float* sums);
 
   // The gradient rows of a level's inputs from its edges: in_rows[inputs][16].
   void (*gather_edges)(const LevelView& level, const float* edges, float* in_rows);

@@ -75,6 +75,7 @@ struct Pass {
   const Stack& stack;
   const Choice& choice;
   const Samples& samples;
+  const std::vector<LevelRule>* rules = nullptr;  // on the way back, with the temperatures of the surrogates
 };
 
 // rows[inputs][width] of a tile -> out[batch][inputs]

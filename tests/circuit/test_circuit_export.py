@@ -21,7 +21,7 @@ from hardwire.circuit.read_aiger import read_aiger
 from hardwire.circuit.reading import reading_of
 
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
-simulator = pytest.mark.skipif(not tools.has_iverilog(), reason="iverilog is not installed")
+simulator = pytest.mark.skipif(not tools.has_simulator(), reason="no simulator of Verilog")
 compiler = pytest.mark.skipif(not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="no C compiler")
 
 
@@ -151,7 +151,7 @@ def test_missing_tools_are_explained(tmp_path, monkeypatch):
     with pytest.raises(hw.HardwireError, match="yosys-abc is not installed"):
         tools.run_abc("help", tmp_path)
     with pytest.raises(hw.HardwireError, match="install Icarus Verilog"):
-        tools.run_iverilog([], tmp_path)
+        tools.run_verilog([], tmp_path)
     with pytest.raises(hw.HardwireError, match="no C compiler found"):
         tools.c_compiler()
 
@@ -163,7 +163,18 @@ def test_missing_tools_are_explained(tmp_path, monkeypatch):
 def test_the_testbench_passes_in_a_simulator(raw, pipeline, tmp_path):
     circuit, images = with_encoder(31, raw)
     circuit.to_verilog(tmp_path / "net.v", raw=raw, pipeline=pipeline, images=images)
-    assert tools.run_iverilog([tmp_path / "net.v", tmp_path / "net_tb.v"], tmp_path).startswith("PASS 70 images")
+    assert tools.run_verilog([tmp_path / "net.v", tmp_path / "net_tb.v"], tmp_path).startswith("PASS 70 images")
+
+
+@pytest.mark.simulator
+@pytest.mark.slow
+@pytest.mark.skipif(not tools._has_verilator(), reason="verilator needs perl, make and a C++ compiler")
+def test_without_iverilog_the_testbench_runs_in_verilator(tmp_path, monkeypatch):
+    circuit, images = with_encoder(31, "bytes")
+    circuit.to_verilog(tmp_path / "net.v", raw="bytes", pipeline=3, images=images)
+    which = tools.shutil.which
+    monkeypatch.setattr(tools.shutil, "which", lambda name: None if name == "iverilog" else which(name))
+    assert tools.run_verilog([tmp_path / "net.v", tmp_path / "net_tb.v"], tmp_path).startswith("PASS 70 images")
 
 
 @pytest.mark.simulator
@@ -173,7 +184,7 @@ def test_the_testbench_fails_on_a_wrong_gate(tmp_path):
     circuit.to_verilog(tmp_path / "net.v", images=[[0, 0], [0, 1], [1, 1]])
     text = (tmp_path / "net.v").read_text()
     (tmp_path / "net.v").write_text(text.replace("x[0] ^ x[1]", "x[0] & x[1]"))
-    printed = tools.run_iverilog([tmp_path / "net.v", tmp_path / "net_tb.v"], tmp_path)
+    printed = tools.run_verilog([tmp_path / "net.v", tmp_path / "net_tb.v"], tmp_path)
     assert "FAIL image 1: label 0, expected 1" in printed
     assert "FAIL 1 of 3 images" in printed
 

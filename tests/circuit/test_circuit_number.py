@@ -1,7 +1,5 @@
 """Circuits that say a number in fixed point, against the network and against every export."""
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +11,7 @@ from hypothesis import strategies as st
 
 import hardwire as hw
 from hardwire.bits import Columns
+from hardwire.circuit import tools
 from hardwire.circuit.number import Number
 from hardwire.circuit.reading import reading_of
 from hardwire.circuit.verify import verify
@@ -52,14 +51,13 @@ def test_every_export_says_the_same_whole_number(suffix, ends, tmp_path):
 
 @pytest.mark.simulator
 def test_the_testbench_knows_negative_numbers(tmp_path):
-    if shutil.which("iverilog") is None:
-        pytest.skip("there is no iverilog")
+    if not tools.has_simulator():
+        pytest.skip("there is no simulator of Verilog")
     circuit = hw.Circuit.from_network(network())
     assert (circuit.predict(RAW, raw=True) < 0).any()
     circuit.export(tmp_path / "number.v", images=RAW[:50], pipeline=2)
-    files = [str(tmp_path / name) for name in ("number.v", "number_tb.v")]
-    subprocess.run(["iverilog", "-o", str(tmp_path / "bench"), *files], check=True)
-    assert "PASS 50 images" in subprocess.check_output([str(tmp_path / "bench")], text=True)
+    files = [tmp_path / name for name in ("number.v", "number_tb.v")]
+    assert "PASS 50 images" in tools.run_verilog(files, tmp_path)
 
 
 def test_the_header_of_c_says_where_the_binary_point_is(tmp_path):

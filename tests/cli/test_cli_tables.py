@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 import hardwire as hw
 from hardwire import cli
+from hardwire.circuit.circuit import About
 from hardwire.training.usual import IMAGES, TABLES
 
 TINY = ["--width", "120", "--iterations", "80", "--lr", "0.05", "--wiring", "random"]
@@ -142,9 +143,33 @@ def test_info_as_json_is_plain_values():
     assert hw.__version__ in run("info")
 
 
+def test_info_and_a_playground_need_no_torch(tmp_path):
+    hw.Circuit.from_network(hw.LogicNetwork(64, 2, width=10, depth=1, seed=0), About(dataset="mnist@3")).save("circuit")
+    code = (
+        "import importlib.metadata, sys; from hardwire.cli import main\n"
+        "class Missing:\n"
+        "    def find_spec(self, name, *rest):\n"
+        "        if name in ('torch', 'pooch'): raise ModuleNotFoundError(f'No module named {name!r}', name=name)\n"
+        "sys.meta_path.insert(0, Missing())\n"
+        "version = importlib.metadata.version\n"
+        "def without(name):\n"
+        "    if name == 'torch': raise importlib.metadata.PackageNotFoundError(name)\n"
+        "    return version(name)\n"
+        "importlib.metadata.version = without\n"
+        "main(sys.argv[1:])"
+    )
+    for arguments, said in (
+        (["info"], "not installed"),
+        (["playground", "circuit", "-o", "page.html"], "wrote page.html"),
+    ):
+        result = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
+        assert result.returncode == 0 and said in result.stdout, result.stderr
+
+
 def test_the_help_names_the_usual_settings():
-    text = " ".join(run("train", "--help").split())
-    for name in ("width", "depth", "method", "wiring", "start", "iterations", "batch_size", "lr"):
+    text = " ".join(run("train", "--help").split()).replace("│ │ ", "")
+    assert f"tables: {TABLES.wiring}]" in text
+    for name in ("width", "depth", "method", "start", "iterations", "batch_size", "lr"):
         images, tables = getattr(IMAGES, name), getattr(TABLES, name)
         said = f"[default: {images}]" if images == tables else f"[default: {images}; tables: {tables}]"
-        assert said in text.replace("│ │ ", ""), name
+        assert said in text, name

@@ -56,6 +56,28 @@ def test_scores_and_gradients_are_the_oracles_for_every_sample(method, widths, i
         close(layer.logits.grad, expected, 1e-4)
 
 
+@property_test
+@given(
+    st.sampled_from(["soft-gumbel", "gumbel-st", "gumbel-st+cage"]),
+    st.integers(1, 40),
+    st.integers(1, 70),
+    st.integers(0, 2**40),
+    st.booleans(),
+)
+def test_both_engines_draw_the_same_and_learn_the_same(method, width, batch, seed, binary):
+    x = torch.rand(batch, 7, generator=torch.Generator().manual_seed(seed % 1000))
+    found = []
+    for engine in ("reference", "native"):
+        net = hw.LogicNetwork(7, 2, widths=[width, 6], method=method, seed=seed, noise="sample", engine=engine)
+        given = hw.Bits.pack(x > 0.5) if binary else x.clone().requires_grad_()
+        scores = net(given)
+        scores.square().sum().backward()
+        gradients = [layer.logits.grad for layer in net.layers]
+        found.append([scores.detach(), *gradients, *([] if binary else [given.grad])])
+    for ours, theirs in zip(*found, strict=True):
+        assert torch.allclose(ours, theirs, rtol=1e-3, atol=1e-4)
+
+
 def test_evaluations_draw_for_each_sample_and_again_for_each_batch():
     net = make("gumbel-st", [6, 4], 5, seed=3)
     x = torch.rand(2, 5, dtype=torch.float64)

@@ -189,12 +189,13 @@ struct Result {
 };
 
 Result run_engine(const Network& network, const Batch& batch, bool hard, bool noisy, bool mixture, bool fuse,
-                  int threads) {
+                  int threads, bool per_sample) {
   const Engine engine(network.data(), fuse);
   std::vector<LevelRule> rules;
   for (std::uint32_t l = 0; l < network.levels.size(); ++l) {
     SelectionRule rule{};
     rule.hard = hard, rule.noisy = noisy, rule.tau = kTau, rule.seed_low = 1, rule.step = 7, rule.place = l;
+    rule.per_sample = per_sample;
     rules.push_back({rule, rule, mixture && hard});
   }
   Choice choice;
@@ -226,12 +227,16 @@ bool near(const std::vector<float>& one, const std::vector<float>& other) {
 
 void check(Random& random, bool binary, bool hard, bool noisy, bool trees) {
   const Network network(random, trees);
-  const Batch batch(random, network.inputs(), binary, hard);
+  Batch batch(random, network.inputs(), binary, hard);
   const int threads = 1 + random() % 4;
   const bool mixture = random() % 2;
-  const Result result = run_engine(network, batch, hard, noisy, mixture, true, threads);
+  const auto chooses_wires = [](const TestLevel& level) { return level.candidates > 0; };
+  const bool per_sample =
+      noisy && random() % 2 && std::none_of(network.levels.begin(), network.levels.end(), chooses_wires);
+  if (per_sample) batch.packed = false;
+  const Result result = run_engine(network, batch, hard, noisy, mixture, true, threads, per_sample);
   if (trees)
-    require(near(result.gradients, run_engine(network, batch, hard, noisy, mixture, false, 1).gradients),
+    require(near(result.gradients, run_engine(network, batch, hard, noisy, mixture, false, 1, per_sample).gradients),
             "trees as one stage learn as their levels do");
   if (noisy) return;
   for (std::int64_t s = 0; s < batch.rows; ++s) {

@@ -153,6 +153,18 @@ def test_a_click_on_a_heading_sorts_and_the_data_of_a_figure_is_one_click_away(s
         assert page.evaluate(visible) is True
 
 
+@pytest.mark.browser
+@needs_chromium
+def test_a_click_on_a_verdict_shows_only_the_claims_that_have_it(smoke, content):
+    wanted = sum(row[1].text == "holds" for row in content.sections[0].tables[0].rows)
+    with opened((smoke[1] / "index.html").as_uri()) as found:
+        shown = "[...document.getElementById('claims').tBodies[0].rows].filter(r => r.checkVisibility()).length"
+        found.page.click(".chips button[data-tone=good]")
+        assert found.page.evaluate(shown) == wanted > 0
+        found.page.click(".chips button[data-tone=good]")
+        assert found.page.evaluate(shown) == len(claims())
+
+
 def test_a_report_of_a_store_without_results_says_so(tmp_path):
     with study.Store(tmp_path / "empty.sqlite", create=True):
         pass

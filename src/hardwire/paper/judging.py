@@ -23,8 +23,8 @@ PRINTED_RULE = (
 )
 SCALE_RULE = (
     "verdicts on runs are given only where width, iterations, batch size, learning rate and depth are the paper's; "
-    f"there, agree means that every number of the cell is within {SLACK:g} point or two standard errors of our seeds, "
-    "whichever is larger, and differ that one is not; elsewhere: not comparable"
+    f"there, agree means that every number of the cell is within {SLACK:g} point or two standard errors of our seeds "
+    "(a quarter of the number at most), whichever is larger, and differ that one is not; elsewhere: not comparable"
 )
 
 table = partial(plain_table, beside="paper")
@@ -61,6 +61,11 @@ def printed_numbers(text: str) -> list[tuple[float, float]]:
     return found
 
 
+def slack_of_runs(value: float, slack: float, error: float) -> float:
+    """How far runs may be off a stated value: a point, or two standard errors, which excuse a quarter of it at most."""
+    return max(SLACK, slack, min(2 * error, abs(value) / 4))
+
+
 def judge_printed(ours: Sequence[float], theirs: str) -> str:
     """agree or differ, by PRINTED_RULE; the numbers of ours stand in the order of the paper's."""
     pairs = zip(ours, printed_numbers(theirs), strict=True)
@@ -76,7 +81,7 @@ def judge_runs(ours: Sequence[Measured], theirs: str, comparable: bool) -> str:
         return NOT_COMPARABLE
     return worst(
         [
-            AGREE if abs(our.value - value) <= max(SLACK, 2 * our.error, slack) else DIFFER
+            AGREE if abs(our.value - value) <= slack_of_runs(value, slack, our.error) else DIFFER
             for our, (value, slack) in zip(ours, stated, strict=True)
         ]
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from hardwire.paper import printed
 from hardwire.paper.groups import FAILURE_RULE, PEAK_RULE, Cell, Group
-from hardwire.paper.judging import SCALE_RULE, Measured, judge_runs, judged, table
+from hardwire.paper.judging import Measured, judge_runs, judged, table
 from hardwire.paper.names import dataset_name, method_name, tau_name
 from hardwire.selection import METHODS
 from hardwire.study.reporting.table import Entry, Table
@@ -114,7 +114,7 @@ def selection_gap(group: Group) -> Table:
             for method in group.methods
         ],
         where='The paper\'s table "Selection gap (%) on MNIST-Binary (L=6)": final / peak.',
-        notes=[f"Mean over seeds; peaks are left out for failures. {PEAK_RULE}", FAILURE_RULE, SCALE_RULE],
+        notes=[f"Mean over seeds; peaks are left out for failures. {PEAK_RULE}", FAILURE_RULE],
     )
 
 
@@ -178,7 +178,6 @@ def robustness(groups: Sequence[Group]) -> Table:
         notes=[
             "Deployed accuracy, mean over seeds, at each τ; then the lowest, and highest minus lowest. Errors are "
             "those of the τ behind each number.",
-            SCALE_RULE,
         ],
     )
 
@@ -222,7 +221,6 @@ def cross_dataset(groups: Sequence[Group]) -> Table:
             "Late peak gap: the largest size of A^M - A^hard over all τ and the last 80% of training, mean over seeds. "
             "On continuous inputs it includes the computation gap.",
             FAILURE_RULE,
-            SCALE_RULE,
         ],
     )
 
@@ -259,7 +257,6 @@ def trajectories(group: Group) -> Table:
             "The gap is A^M - A^hard (on binary inputs: the selection gap); min and max over the last 80% of training, "
             "each averaged over seeds. No range where it is identically zero.",
             FAILURE_RULE,
-            SCALE_RULE,
         ],
     )
 

@@ -34,13 +34,13 @@ def run(
 ) -> Standing:
     """Runs what is left of a study and writes it to the SQLite file `store`. Call it under `if __name__ == "__main__"`.
 
-    runner: local or ray. workers: runs at once, as many as the cores allow if not given. threads: of each run, the
-    description's if not given. address: of a Ray cluster, such as auto. weights: expected seconds of runs, for the time
-    that is left.
+    runner: local or ray. workers: runs at once, threads: of each; the description's if not given, and as many workers
+    as the cores allow if it names none. address: of a Ray cluster, such as auto. weights: expected seconds of runs, for
+    the time that is left.
     """
     threads = threads or description.threads
     with Store(store, create=True) as opened, opened.exclusive():
-        started = open_runner(runner, workers, threads, address)
+        started = open_runner(runner, workers or description.workers, threads, address)
         try:
             return conduct(
                 description,

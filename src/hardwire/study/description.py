@@ -20,7 +20,7 @@ from hardwire.study.config import Config, Value
 from hardwire.study.kinds import REQUIRED, Axis, Kind, find_kind
 
 DEFAULT_KIND = "network"  # files of 0.1.0 name none
-_OWN = ("name", "kind", "threads", "keep")
+_OWN = ("name", "kind", "threads", "workers", "keep")
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,8 @@ class Grid:
 class Description:
     """A whole study. text: the TOML it came from, kept in the store.
 
-    threads: of each run, which no result depends on. keep: the trained models stay in a folder beside the store.
+    threads: of each run, which no result depends on. workers: runs at once, as many as the cores allow if None. keep:
+    the trained models stay in a folder beside the store.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Description:
     text: str
     threads: int = 1
     keep: bool = False
+    workers: int | None = None
 
     @cached_property
     def configs(self) -> list[Config]:
@@ -91,9 +93,9 @@ def parse(text: str) -> Description:
         raise HardwireError(f"keep: {own['keep']!r} is not true or false")
     kind = find_kind(own.get("kind", DEFAULT_KIND))
     grids = tuple(_grid(kind, chosen, place) for chosen, place in _expand(kind, table))
-    description = Description(
-        name, kind, grids, text, whole_number("threads", own.get("threads", 1)), own.get("keep", False)
-    )
+    threads = whole_number("threads", own.get("threads", 1))
+    workers = whole_number("workers", own["workers"]) if "workers" in own else None
+    description = Description(name, kind, grids, text, threads, own.get("keep", False), workers)
     for config in description:
         kind.check(config)
     return description

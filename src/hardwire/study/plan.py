@@ -64,7 +64,7 @@ def make_plan(
         costs = {c: description.kind.estimate(c, threads) for c in description if c not in done}
     finally:
         torch.set_num_threads(before)
-    return Plan(costs, workers or default_workers(threads), threads)
+    return Plan(costs, workers or description.workers or default_workers(threads), threads)
 
 
 def show(plan: Plan, console: Console) -> None:

@@ -103,7 +103,7 @@ def checkpoint_of(work: Path, key: str) -> Path:
 
 def discard(work: Path, key: str) -> None:
     """Removes what a finished run left in the work folder."""
-    for path in (checkpoint_of(work, key), _lock_of(work, key)):
+    for path in work.glob(f"{key}.*"):
         path.unlink(missing_ok=True)
 
 

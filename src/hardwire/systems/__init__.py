@@ -8,14 +8,17 @@ from hardwire.systems.choice import Choice, auxiliary_loss, choice_usage, deploy
 from hardwire.systems.codebook import VectorQuantizer
 from hardwire.systems.experts import MixtureOfExperts, SoftMoE
 from hardwire.systems.search import OPERATIONS, SearchCell, SearchNetwork
+from hardwire.systems.sparse import ExpertChoice, TopExperts
 
 __all__ = [
     "OPERATIONS",
     "Choice",
+    "ExpertChoice",
     "MixtureOfExperts",
     "SearchCell",
     "SearchNetwork",
     "SoftMoE",
+    "TopExperts",
     "VectorQuantizer",
     "auxiliary_loss",
     "choice_usage",

@@ -27,7 +27,9 @@ class Choice(Selecting):
 
     In `train()` the weights are the method's (differentiable in the logits), in `eval()` one-hot at the argmax.
     choices: K, at least 2. method, tau, cage, seed: as in `hw.LogicLayer`; a temperature object serves one Choice.
-    as_index, in a pass that picks: the picked candidates [...] instead of weights, where no gradient is wanted.
+    as_index, in a pass that picks: the picked candidates [...] instead of weights, where no gradient is wanted; the
+    `top` best of them [..., top] if that is more than 1. as_logits: the logits of this pass with their noise, for a
+    module that picks by a rule of its own.
     """
 
     def __init__(
@@ -47,7 +49,9 @@ class Choice(Selecting):
         """Whether the pass that runs now takes one candidate (else it mixes them)."""
         return self.mode != "method" or self.selector.method.hard
 
-    def forward(self, logits: torch.Tensor, as_index: bool = False) -> torch.Tensor:
+    def forward(
+        self, logits: torch.Tensor, as_index: bool = False, top: int = 1, as_logits: bool = False
+    ) -> torch.Tensor:
         if logits.shape[-1:] != (self.choices,):
             raise HardwireError(f"logits of shape {list(logits.shape)} for {self.choices} choices on the last axis")
         check_logits(logits)
@@ -60,8 +64,11 @@ class Choice(Selecting):
         if rule.noise is not None:
             nodes = logits.numel() // self.choices
             noise = gumbel(rule.noise, 0, nodes, self.choices, like=logits).view(logits.shape)
+        if as_logits:
+            return logits if noise is None else logits + noise
         if as_index:
-            return first_argmax(logits.detach() if noise is None else logits.detach() + noise)
+            noisy = logits.detach() if noise is None else logits.detach() + noise
+            return first_argmax(noisy) if top == 1 else noisy.topk(top).indices
         if rule.mode != "method":
             return pick(logits.detach())
         return selection_weights(logits, rule.method, rule.heat.tau, noise)
@@ -160,7 +167,8 @@ def choice_usage(model: nn.Module, x: torch.Tensor) -> list[Usage]:
 def _recorder(usage: Usage) -> Callable[[nn.Module, Any, Any], None]:
     def hook(module: nn.Module, args: Any, output: Any) -> None:
         assert isinstance(module, Choice)
-        usage.counts += torch.bincount(first_argmax(args[0]).flatten().cpu(), minlength=module.choices)
+        picked = first_argmax(args[0]) if output.is_floating_point() else output
+        usage.counts += torch.bincount(picked.flatten().cpu(), minlength=module.choices)
         usage.confidence = confidence(args[0]).item()
 
     return hook

@@ -52,7 +52,7 @@ class MixtureOfExperts(Auxiliary):
         self.scaled, self.balance = bool(scaled), float(balance)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        rows = _rows(x)
+        rows = as_rows(x)
         logits = self.router(rows)
         surrogate = self.choice.mode == "method" and torch.is_grad_enabled() and not self.scaled
         if self.choice.picks and not surrogate:
@@ -90,7 +90,7 @@ class TopOneRouter(nn.Module):
         self.router, self.experts, self.scaled = router, experts, scaled
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        rows = _rows(x)
+        rows = as_rows(x)
         logits = check_logits(self.router(rows))
         index = first_argmax(logits.detach())
         return _top_one(self.experts, rows, logits, index, self.scaled).unflatten(0, x.shape[:-1])
@@ -104,7 +104,7 @@ class SoftRouter(nn.Module):
         self.router, self.experts, self.tau = router, experts, tau
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        rows = _rows(x)
+        rows = as_rows(x)
         weights = torch.softmax(check_logits(self.router(rows)) / self.tau, dim=-1)
         return _mixture(self.experts, rows, weights).unflatten(0, x.shape[:-1])
 
@@ -219,7 +219,7 @@ def _slot_answers(experts: nn.ModuleList, x: torch.Tensor, logits: torch.Tensor,
     return torch.cat([a.unflatten(0, (len(x), slots)) for a in _check_answers(answers)], dim=1)
 
 
-def _rows(x: torch.Tensor) -> torch.Tensor:
+def as_rows(x: torch.Tensor) -> torch.Tensor:
     if x.ndim < 2 or x.numel() == 0:
         raise HardwireError(f"input of shape {list(x.shape)}; a mixture reads [..., features] with at least one row")
     return x.flatten(0, -2)

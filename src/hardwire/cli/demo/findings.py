@@ -93,7 +93,7 @@ def _soft_mix(by: By) -> Finding:
     return Finding(
         seen,
         f"Soft-Mix at τ={HIGH:g} promised {'up to' if seen else 'at most'} {points(peak.selection)} points more than "
-        f"its circuit kept (iteration {peak.iteration:,}), {points(history.final.selection)} at the end.",
+        f"its circuit kept (its peak, at iteration {peak.iteration:,}), {points(history.final.selection)} at the end.",
     )
 
 
@@ -141,7 +141,7 @@ def _gumbel_end(by: By) -> Finding:
     return Finding(
         closed,
         f"Gumbel-ST at τ={HIGH:g} and with CAGE ends with gaps of {', '.join(points(gap) for gap in gaps)}: "
-        f"{'near 0, as in' if closed else 'not near 0 as in'} the paper, which trains longer and wider.",
+        f"{'near 0, as in' if closed else 'not near 0 as in'} the paper.",
     )
 
 

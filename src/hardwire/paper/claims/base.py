@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from hardwire.paper.judging import SLACK, printed_numbers
+from hardwire.paper.judging import SLACK, Measured, printed_numbers, slack_of_runs
 from hardwire.study.reporting.table import BAD, GOOD, OPEN, WEAK
 
 HOLDS, WEAKER, FAILS, UNTESTED = "holds", "holds weaker", "does not hold", "not tested at this scale"
@@ -19,16 +19,20 @@ TONES = {HOLDS: GOOD, WEAKER: WEAK, FAILS: BAD, UNTESTED: OPEN}
 _WORST_LAST = (UNTESTED, HOLDS, WEAKER, FAILS)
 
 RULES = (
-    "A claim is judged by the worst of what it speaks about: of all seeds, temperatures, layers and datasets it names.",
+    "A claim is judged by the worst of what it speaks about: of all seeds, temperatures, layers and datasets it names. "
+    "Where a part of that was not tested, it holds weaker at best.",
+    "On each dataset it is judged by the runs nearest to the paper's scale that can test it. One seed can refute it, "
+    "and lets it hold weaker at best.",
     "Exact (a zero, a bound, an identity): holds only if no evaluation of any run breaks it.",
     "A above B: holds if the mean difference over seeds exceeds the margin that the claim states (0 if none) and every "
-    "seed agrees; holds weaker if the mean has the right sign; does not hold otherwise. It takes two seeds.",
+    "seed agrees; holds weaker if the mean has the right sign; does not hold otherwise.",
     "At most X: holds if the mean and two standard errors are below X; holds weaker if the mean is; else does not.",
-    f"A number: holds within {SLACK:g} point, two standard errors or half a unit of its last printed digit; holds "
-    "weaker with the right sign and at least half the size; else does not hold. Numbers that depend on the scale are "
-    "judged only at the paper's width, depth, iterations, batch and learning rate.",
-    "not tested at this scale: there are no such runs, too few seeds, another scale, or nothing was learned (less than "
-    "5 points above chance). Our figure stands beside it where there is one.",
+    f"A number: holds within {SLACK:g} point, two standard errors (a quarter of it at most) or half a unit of its last "
+    "printed digit; holds weaker with the right sign and at least half the size; else does not hold. Numbers that "
+    "depend on the scale are judged only at the paper's width, depth, iterations, batch and learning rate.",
+    "A table: holds if all of its cells agree, weaker if half of them do, does not hold if half of them differ.",
+    "not tested at this scale: there are no such runs, or too few of a table's, another scale, or nothing was learned "
+    "(less than 5 points above chance). Our figure stands beside it where there is one.",
 )
 
 
@@ -57,14 +61,17 @@ class Claim:
 
 
 def worst(findings: Iterable[Finding]) -> Finding:
-    """One finding for several: the worst verdict, and all figures; what was not tested counts only if nothing was."""
+    """One finding for several: the worst verdict, and all figures. With parts that were not tested it cannot hold."""
     found = list(findings)
-    if not found:
-        return Finding(UNTESTED)
-    verdict = max((one.verdict for one in found), key=_WORST_LAST.index)
-    shown = [one for one in found if one.verdict != UNTESTED] or found
-    figures = "; ".join(dict.fromkeys(one.figure for one in shown if one.figure))
-    return Finding(verdict, figures, "; ".join(dict.fromkeys(one.scale for one in shown if one.scale)))
+    verdicts = {one.verdict for one in found} or {UNTESTED}
+    verdict = WEAKER if verdicts == {HOLDS, UNTESTED} else max(verdicts, key=_WORST_LAST.index)
+    figures = "; ".join(dict.fromkeys(one.figure for one in found if one.figure))
+    return Finding(verdict, figures, "; ".join(dict.fromkeys(one.scale for one in found if one.scale)))
+
+
+def capped(verdict: str, seeds: int) -> str:
+    """One seed lets nothing hold but weaker."""
+    return WEAKER if verdict == HOLDS and seeds < 2 else verdict
 
 
 def named(name: str, finding: Finding) -> Finding:
@@ -85,28 +92,26 @@ def exact(broken: int, of: int, figure: str) -> Finding:
 
 def above(differences: Sequence[float], margin: float = 0.0) -> Finding:
     """A above B, from the difference of each seed."""
-    if len(differences) < 2:
-        return Finding(UNTESTED, spread(differences) if differences else "")
+    if not differences:
+        return Finding(UNTESTED)
     mean, least = statistics.fmean(differences), min(differences)
     verdict = HOLDS if mean > margin and least > 0 else WEAKER if mean > 0 else FAILS
-    return Finding(verdict, spread(differences))
+    return Finding(capped(verdict, len(differences)), spread(differences))
 
 
 def at_most(values: Sequence[float], limit: float) -> Finding:
     """The mean is at most `limit`."""
-    mean = statistics.fmean(values)
-    error = statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
-    verdict = HOLDS if mean + 2 * error <= limit else WEAKER if mean <= limit else FAILS
-    return Finding(verdict, spread(values))
+    found = Measured.of(values)
+    verdict = HOLDS if found.value + 2 * found.error <= limit else WEAKER if found.value <= limit else FAILS
+    return Finding(capped(verdict, len(values)), spread(values))
 
 
 def number(values: Sequence[float], stated: str) -> Finding:
     """The one number that the paper states."""
     ((value, slack),) = printed_numbers(stated)
-    mean = statistics.fmean(values)
-    error = statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
-    if abs(mean - value) <= max(SLACK, 2 * error, slack):
+    found = Measured.of(values)
+    if abs(found.value - value) <= slack_of_runs(value, slack, found.error):
         verdict = HOLDS
     else:
-        verdict = WEAKER if mean * value > 0 and abs(mean) >= abs(value) / 2 else FAILS
-    return Finding(verdict, spread(values))
+        verdict = WEAKER if found.value * value > 0 and abs(found.value) >= abs(value) / 2 else FAILS
+    return Finding(capped(verdict, len(values)), spread(values))

@@ -4,36 +4,28 @@ And its tests: a star says that two sides differ, so the claim that all findings
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from hardwire.paper import printed, statistics, tables
-from hardwire.paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Finding
-from hardwire.paper.claims.evidence import BINARY, Evidence, Judges, scale_of
+from hardwire.paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Finding, capped
+from hardwire.paper.claims.evidence import BINARY, Evidence, Judges, about, at_scale, everywhere, scale_of
 from hardwire.paper.groups import Group, group_runs
-from hardwire.paper.judging import AGREE, NOT_COMPARABLE
+from hardwire.paper.judging import AGREE, DIFFER
+from hardwire.paper.names import dataset_name
 from hardwire.study.reporting.table import Table
 
 
-def _agreement(found: Table, columns: slice = slice(1, None)) -> Finding:
-    """Of the cells that the paper has a figure for: holds if all agree, weaker if half of them do."""
-    verdicts = [entry.verdict for row in found.rows for entry in row[columns] if entry.verdict]
-    judged = [verdict for verdict in verdicts if verdict != NOT_COMPARABLE]
-    if not judged:
-        return Finding(UNTESTED, f"0 of {len(verdicts)} cells at the paper's scale" if verdicts else "")
-    right = judged.count(AGREE)
-    verdict = HOLDS if right == len(judged) else WEAKER if right >= len(judged) / 2 else FAILS
-    missing = f", {len(verdicts) - len(judged)} at another scale" if len(judged) < len(verdicts) else ""
-    return Finding(verdict, f"{right} of {len(judged)} cells agree{missing}")
+def _agreement(found: Table, cells: int, columns: slice = slice(1, None)) -> Finding:
+    """Of all cells that the paper's table has, run or not: holds if all agree, weaker if half of them do."""
+    verdicts = [entry.verdict for row in found.rows for entry in row[columns]]
+    right, wrong = verdicts.count(AGREE), verdicts.count(DIFFER)
+    verdict = HOLDS if right == cells else WEAKER if right >= cells / 2 else FAILS if wrong > cells / 2 else UNTESTED
+    return Finding(verdict, f"{right} of {cells} cells agree, {wrong} differ, {cells - right - wrong} not judged")
 
 
-def _of_group(dataset: str, make: Callable[[Group], Table]) -> Callable[[Evidence], Finding]:
-    def judge(evidence: Evidence) -> Finding:
-        group = evidence.group(dataset)
-        if group is None:
-            return Finding(UNTESTED)
-        finding = _agreement(make(group))
-        return Finding(finding.verdict, finding.figure, scale_of(group))
-
-    return judge
+def _of_depth(dataset: str, make: Callable[[Group], Table], cells: int) -> Callable[[Evidence], Finding]:
+    """A table of one dataset at one depth."""
+    return lambda evidence: evidence.nearest(dataset, lambda group: _agreement(make(group), cells)) or Finding(UNTESTED)
 
 
 def _of_depths(dataset: str) -> Callable[[Evidence], Finding]:
@@ -44,66 +36,60 @@ def _of_depths(dataset: str) -> Callable[[Evidence], Finding]:
         if not groups:
             return Finding(UNTESTED)
         group = max(groups, key=lambda group: group.comparable)
-        finding = _agreement(tables.trajectories(group), slice(2, None))
-        return Finding(finding.verdict, finding.figure, group.size)
+        finding = about(group, _agreement(tables.trajectories(group), 90, slice(2, None)))
+        return replace(finding, scale=f"{dataset_name(dataset)}, {group.size}")
 
     return judge
 
 
-def _of_groups(make: Callable[[list[Group]], Table]) -> Callable[[Evidence], Finding]:
+def _of_datasets(make: Callable[[list[Group]], Table], cells: int) -> Callable[[Evidence], Finding]:
+    """A table with columns for all datasets, each from the runs nearest to the paper's."""
+
     def judge(evidence: Evidence) -> Finding:
-        groups = [group for group in evidence.groups if group.dataset in printed.DATASETS]
+        groups = [evidence.on(dataset)[0] for dataset in printed.DATASETS if evidence.on(dataset)]
         if not groups:
             return Finding(UNTESTED)
-        finding = _agreement(make(groups))
-        return Finding(finding.verdict, finding.figure, "; ".join(map(scale_of, groups)))
+        finding = _agreement(make(groups), cells)
+        verdict = capped(finding.verdict, min(group.seeds for group in groups))
+        return Finding(verdict, finding.figure, "; ".join(map(scale_of, groups)))
 
     return judge
 
 
-def _all_significant(evidence: Evidence) -> Finding:
-    """p < 0.05 in all five of the paper's tests, on the runs that come nearest to the paper's."""
-    group = evidence.group(BINARY) or next(iter(evidence.groups), None)
-    if group is None:
-        return Finding(UNTESTED)
+def _all_significant(group: Group) -> Finding | None:
+    """p < 0.05 in all five of the paper's tests."""
     results = {c.text: statistics.examine(group, c) for c in statistics.CONTRASTS}
     tested = {text: result for text, result in results.items() if result is not None and result.p == result.p}
     if len(tested) < len(results):
-        return Finding(UNTESTED, f"{len(tested)} of {len(results)} tests possible", scale_of(group))
+        return Finding(UNTESTED, f"{len(tested)} of {len(results)} tests possible")
     wrong = [text for text, result in tested.items() if result.p >= 0.05]
-    listed = ", ".join(f"{text} p = {result.p:.3f}" for text, result in tested.items())
-    return Finding(FAILS if wrong else HOLDS, listed, scale_of(group))
+    return Finding(FAILS if wrong else HOLDS, ", ".join(f"{text} p = {r.p:.3f}" for text, r in tested.items()))
 
 
 def _stars(dataset: str, rows: int) -> Callable[[Evidence], Finding]:
     """Of the paper's tests on a dataset: whether each is significant, and above its practical threshold, as there."""
 
-    def judge(evidence: Evidence) -> Finding:
-        group = evidence.group(dataset)
-        results = [statistics.examine(group, contrast) for contrast in statistics.CONTRASTS[:rows]] if group else []
-        if group is None or None in results:
-            return Finding(UNTESTED)
+    def check(group: Group) -> Finding | None:
         found, right = [], 0
-        for contrast, result in zip(statistics.CONTRASTS, results, strict=False):
-            assert result is not None
+        for contrast in statistics.CONTRASTS[:rows]:
+            result = statistics.examine(group, contrast)
+            if result is None or result.n < 2:
+                return None
             stars, practical = printed.STATISTICS[contrast.key][3:]
             stars = printed.STATISTICS_BY_DATASET.get(contrast.key, {}).get(dataset, stars)
-            same = (result.p < 0.05) == (stars != "ns") and result.practical == (practical == "yes")
-            right += same
+            right += (result.p < 0.05) == (stars != "ns") and result.practical == (practical == "yes")
             found.append(f"{contrast.text}: {result.difference:+.1f}, p = {result.p:.3f}, n={result.n}")
-        verdict = HOLDS if right == rows else WEAKER if right >= rows / 2 else FAILS
-        verdict = verdict if group.comparable_at(group.main_depth) else UNTESTED
-        return Finding(verdict, "; ".join(found), scale_of(group))
+        return Finding(HOLDS if right == rows else WEAKER if right >= rows / 2 else FAILS, "; ".join(found))
 
-    return judge
+    return at_scale(dataset, check)
 
 
 JUDGES: Judges = {
-    "table-1": _of_group(BINARY, tables.selection_gap),
-    "table-2": _of_groups(tables.robustness),
-    "table-5": _of_groups(tables.cross_dataset),
+    "table-1": _of_depth(BINARY, tables.selection_gap, 30),
+    "table-2": _of_datasets(tables.robustness, 18),
+    "table-5": _of_datasets(tables.cross_dataset, 36),
     **{f"table-{number}": _of_depths(dataset) for number, dataset in zip((6, 7, 8), printed.DATASETS, strict=True)},
     "table-9": _stars(BINARY, 5),
     **{f"table-10-{dataset}": _stars(dataset, 3) for dataset in printed.DATASETS},
-    "all-significant": _all_significant,
+    "all-significant": everywhere(_all_significant),
 }

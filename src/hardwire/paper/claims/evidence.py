@@ -1,18 +1,20 @@
 """What claims are judged by: the runs of a store, sorted, and the question of which of them a claim may be judged by.
 
-A claim about a dataset of the paper's is judged by the runs on it that come nearest to the paper's scale; a general one
-by the best runs on each dataset there is.
+Of each dataset a claim is judged by the runs that come nearest to the paper's scale, among those that can test it at
+all; the order is fixed by the scale, never by what came out. Surprising: so two claims on one page may rest on runs of
+different widths; each says on which.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from hardwire.paper.claims.base import UNTESTED, Finding, named, worst
+from hardwire.paper.claims.base import UNTESTED, Finding, capped, named, worst
 from hardwire.paper.groups import Cell, Group, NetworkRun, group_runs
 from hardwire.paper.names import dataset_name
 from hardwire.paper.systems.verdicts import Verdict
 
+Check = Callable[[Group], Finding | None]  # None: these runs say nothing about it
 Judges = dict[str, Callable[["Evidence"], Finding]]  # by the key of a claim
 MNIST, BINARY, CIFAR = "mnist", "mnist-binary", "cifar10-binary"
 
@@ -27,55 +29,56 @@ class Evidence:
 
     @cached_property
     def groups(self) -> list[Group]:
-        """Of each dataset the group that comes nearest to the paper's scale, at its main depth."""
-        best: dict[str, Group] = {}
-        for group in group_runs(self.runs):
-            one = group.at(group.main_depth)
-            if group.dataset not in best or _rank(one) > _rank(best[group.dataset]):
-                best[group.dataset] = one
-        return list(best.values())
+        """Every dataset, scale and depth, the nearest to the paper's first; networks that it does not know are not."""
+        found = [group.at(depth) for group in group_runs(self.runs) for depth in group.depths]
+        return sorted((group for group in found if not group.scale.beyond_paper), key=_nearness, reverse=True)
 
-    @cached_property
-    def all_groups(self) -> list[Group]:
-        """Every dataset, scale and depth."""
-        return [group.at(depth) for group in group_runs(self.runs) for depth in group.depths]
+    @property
+    def datasets(self) -> list[str]:
+        return list(dict.fromkeys(group.dataset for group in self.groups))
 
-    def group(self, dataset: str) -> Group | None:
-        return next((group for group in self.groups if group.dataset == dataset), None)
+    def on(self, dataset: str) -> list[Group]:
+        return [group for group in self.groups if group.dataset == dataset]
+
+    def nearest(self, dataset: str, check: Check) -> Finding | None:
+        """What the first group says that can test it, or else the first that can say anything."""
+        found = [about(group, finding) for group in self.on(dataset) if (finding := check(group)) is not None]
+        return next((one for one in found if one.verdict != UNTESTED), found[0] if found else None)
 
 
-def _rank(group: Group) -> tuple[bool, int]:
+def _nearness(group: Group) -> tuple[bool, int]:
     scale = group.scale
     return group.comparable_at(group.main_depth), scale.width * group.main_depth * max(1, scale.iterations)
 
 
-def everywhere(check: Callable[[Group], Finding | None]) -> Callable[[Evidence], Finding]:
+def about(group: Group, finding: Finding) -> Finding:
+    """The finding with the scale of its runs; where they have one seed only, it holds weaker at best."""
+    return replace(finding, verdict=capped(finding.verdict, group.seeds), scale=scale_of(group))
+
+
+def everywhere(check: Check) -> Callable[[Evidence], Finding]:
     """A judge of what holds in general: the worst over the datasets there are."""
 
     def judge(evidence: Evidence) -> Finding:
-        found = []
-        for group in evidence.groups:
-            finding = check(group)
-            if finding is not None:
-                shown = named(dataset_name(group.dataset), finding) if len(evidence.groups) > 1 else finding
-                found.append(replace(shown, scale=scale_of(group)))
-        return worst(found)
+        found = {dataset: evidence.nearest(dataset, check) for dataset in evidence.datasets}
+        tested = {dataset: one for dataset, one in found.items() if one is not None and one.verdict != UNTESTED}
+        if len(tested) > 1:
+            return worst(named(dataset_name(dataset), finding) for dataset, finding in tested.items())
+        return worst(tested.values() or (one for one in found.values() if one is not None))
 
     return judge
 
 
-def at_scale(dataset: str, check: Callable[[Group], Finding | None]) -> Callable[[Evidence], Finding]:
+def at_scale(dataset: str, check: Check) -> Callable[[Evidence], Finding]:
     """A judge of numbers that depend on the scale: at another one the figure is shown and nothing is said."""
 
-    def judge(evidence: Evidence) -> Finding:
-        group = evidence.group(dataset)
-        finding = check(group) if group else None
-        if group is None or finding is None:
-            return Finding(UNTESTED)
-        verdict = finding.verdict if group.comparable_at(group.main_depth) else UNTESTED
-        return replace(finding, verdict=verdict, scale=scale_of(group))
+    def at_one(group: Group) -> Finding | None:
+        finding = check(group)
+        if finding is None or group.comparable_at(group.main_depth):
+            return finding
+        return replace(finding, verdict=UNTESTED)
 
-    return judge
+    return lambda evidence: evidence.nearest(dataset, at_one) or Finding(UNTESTED)
 
 
 def scale_of(group: Group) -> str:
@@ -85,6 +88,11 @@ def scale_of(group: Group) -> str:
 def learned(*cells: Cell | None) -> bool:
     """Whether all these cells are there, and none is at chance."""
     return all(cell is not None and cell.mark != "‡" for cell in cells)
+
+
+def any_learned(cells: Iterable[Cell]) -> bool:
+    """Whether some cell is not at chance: then those that are say something too."""
+    return any(learned(cell) for cell in cells)
 
 
 def paired(one: Cell, other: Cell, values: Callable[[Cell], list[float]]) -> list[float]:

@@ -8,7 +8,7 @@ from hardwire.paper.systems.catalog import SYSTEMS
 from hardwire.paper.systems.verdicts import RULE, Verdict
 from hardwire.study.reporting.content import Section
 from hardwire.study.reporting.figure import Figure, draw
-from hardwire.study.reporting.table import BAD, GOOD, Entry
+from hardwire.study.reporting.table import BAD, GOOD, OPEN, Entry
 
 _WHERE = 'The paper\'s table "Training-inference gap in discrete selection", which it leaves to be tested.'
 _COLOURS = {"gap": "#c44e52", "small": "#dd8452", "none": "#4c72b0"}
@@ -38,9 +38,13 @@ def systems_section(verdicts: list[Verdict]) -> Section:
 
 def _cells(verdict: Verdict) -> list[Entry | str | int]:
     number = "{:.2%}" if verdict.metric == "accuracy" else "{:.5f}"
-    # every operation of a search is free to stay unused, so only experts and codes can be dead
-    dead = "" if verdict.system == "search" else f"{', '.join(map(str, verdict.dead))} of {verdict.choices}"
-    holds = "yes" if verdict.holds else "NO"
+    # every operation of a search is free to stay unused, and experts that choose never are
+    dead = (
+        ""
+        if verdict.system in ("search", "expert-choice")
+        else f"{', '.join(map(str, verdict.dead))} of {verdict.choices}"
+    )
+    holds = ("yes" if verdict.holds else "NO") if verdict.learned else "at chance"
     return [
         SYSTEMS[verdict.system].title,
         verdict.row.title,
@@ -49,7 +53,7 @@ def _cells(verdict: Verdict) -> list[Entry | str | int]:
         ", ".join(_signed(gap) for gap in verdict.gaps),
         ", ".join(_signed(peak) for peak in verdict.peaks),
         verdict.row.expected,
-        Entry(holds, verdict=holds, tone=GOOD if verdict.holds else BAD),
+        Entry(holds, verdict=holds, tone=(GOOD if verdict.holds else BAD) if verdict.learned else OPEN),
         f"{mean(verdict.confidence):.2f}",
         dead,
     ]
@@ -66,7 +70,7 @@ def _draw(axes: Any, verdicts: list[Verdict]) -> None:
         axes.plot([0, mean(verdict.gaps)], [place, place], color=color, linewidth=2, alpha=0.5)
         axes.plot(verdict.peaks, [place] * len(verdict.peaks), "|", color=color, markersize=10)
         axes.plot(verdict.gaps, [place] * len(verdict.gaps), "o", color=color, markersize=5, clip_on=False)
-        text = "holds" if verdict.holds else "does not hold"
+        text = ("holds" if verdict.holds else "does not hold") if verdict.learned else "at chance"
         weight = "normal" if verdict.holds else "bold"
         axes.text(1.01, place, text, transform=axes.get_yaxis_transform(), va="center", fontsize=8, weight=weight)
     axes.set_yticks(range(len(verdicts)), [verdict.row.title for verdict in verdicts], fontsize=8)

@@ -14,11 +14,13 @@ from torch import nn
 import hardwire as hw
 from hardwire import temperature
 from hardwire.paper.systems.catalog import RUNS, SYSTEMS, Rows, System
+from hardwire.paper.systems.two_levels import TwoLevels, again, retrain
 from hardwire.paper.telling import Teller, plain
 from hardwire.study.config import Config
 from hardwire.study.kinds import Cost, Job, Outcome
 from hardwire.systems import Choice, choice_usage, deploy
 from hardwire.systems.experts import MixtureOfExperts, SoftMoE
+from hardwire.systems.sparse import ExpertChoice
 from hardwire.training import GapMeasures
 from hardwire.training.order import BatchOrder
 
@@ -34,6 +36,7 @@ def run(job: Job) -> Outcome:
     system = SYSTEMS[experiment.system]
     iterations = iterations_of(config)
     train_rows, test_rows = load(experiment.system)
+    levels = TwoLevels(system, train_rows, seed) if experiment.two_levels else None
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = build(config)
@@ -41,7 +44,7 @@ def run(job: Job) -> Outcome:
             system.prepare(model, train_rows[0][BatchOrder(len(train_rows[0]), system.batch_size, seed).indices(0)])
         history = hw.fit(
             model,
-            (train_rows, tuple(part[:_CURVE_ROWS] for part in test_rows)),
+            (levels.weight_rows if levels else train_rows, tuple(part[:_CURVE_ROWS] for part in test_rows)),
             iterations,
             system.batch_size,
             evaluate_every=math.ceil(iterations / _EVALUATIONS),
@@ -50,10 +53,13 @@ def run(job: Job) -> Outcome:
             measures=GapMeasures(_EVALUATION_BATCH, _judging_loss(system)),
             seed=seed,
             checkpoint=job.checkpoint,
-            callbacks=[Teller(job)],
+            callbacks=[*([levels] if levels else []), Teller(job)],
             progress=False,
         )
         measured = measure(model, system, test_rows)
+        if levels:
+            fresh = retrain(deploy(model), system, train_rows, iterations, seed, again(job.checkpoint))
+            measured["deployed_retrained"] = evaluate(fresh, system, test_rows)
     return Outcome([plain(record) for record in history.records], measured, history.final.seconds)
 
 
@@ -86,6 +92,8 @@ def measure(model: nn.Module, system: System, rows: Rows) -> dict[str, float]:
     found |= {"deployed": evaluate(deploy(model), system, rows)}
     if any(_deploys_soft(module) for module in model.modules()) and not choice.selector.method.hard:
         found["deployed_soft"] = evaluate(_soft(model), system, rows)
+    if any(isinstance(module, ExpertChoice) for module in model.modules()):
+        found["deployed_alone"] = evaluate(deploy(model), system, rows, batch=1)
     return found | {
         "choices": choice.choices,
         "dead": usage.dead,
@@ -95,11 +103,11 @@ def measure(model: nn.Module, system: System, rows: Rows) -> dict[str, float]:
 
 
 @torch.no_grad()
-def evaluate(model: nn.Module, system: System, rows: Rows) -> float:
+def evaluate(model: nn.Module, system: System, rows: Rows, batch: int = _EVALUATION_BATCH) -> float:
     """Accuracy or mean loss of a plain model."""
     x, target = rows
     total = 0.0
-    for part, wanted in zip(x.split(_EVALUATION_BATCH), target.split(_EVALUATION_BATCH), strict=True):
+    for part, wanted in zip(x.split(batch), target.split(batch), strict=True):
         output = model(part)
         accuracy = system.metric == "accuracy"
         total += (
@@ -119,7 +127,8 @@ def estimate(config: Config, threads: int) -> Cost:
     """From a few real steps on random images."""
     step = _step_time(Config.of(config.kind, {"run": config["run"], "seed": 0}), threads)
     # evaluations and what is measured at the end: about a third of the training again
-    return Cost(1.3 * iterations_of(config) * step + 2.0, 1e9, step, config.text("run"))
+    passes = 3.3 if RUNS[config.text("run")].two_levels else 1.3
+    return Cost(passes * iterations_of(config) * step + 2.0, 1e9, step, config.text("run"))
 
 
 @functools.cache

@@ -13,11 +13,13 @@ from hardwire.paper.systems.catalog import ROWS, RUNS, SYSTEMS, Row
 from hardwire.study.store import Result
 
 NOTABLE = 1.0  # points of accuracy, or percent of the loss
+AT_CHANCE = 0.15  # accuracy: 5 points above a guess among ten classes
 
 RULE = (
     f"A row holds if: expected none - every seed's gap is exactly 0; expected gap - the mean is at least {NOTABLE:g} "
     "and every seed's is above 0; expected small - the mean's size is less than half of the mean of the soft row "
-    "it stands against. Gaps are points of accuracy, or percent of the method's loss (codebooks)."
+    "it stands against. A row below 15% accuracy is at chance and not judged. Gaps are points of accuracy, or percent "
+    "of the method's loss (codebooks)."
 )
 
 
@@ -25,7 +27,7 @@ RULE = (
 class Verdict:
     """A row with its measurements, one of each a seed.
 
-    gaps: at the end of training; peaks: the largest in it, none where the row is deployed soft.
+    gaps: at the end of training; peaks: the largest in it, none where the row is not deployed hard.
     """
 
     row: Row
@@ -45,6 +47,11 @@ class Verdict:
     @property
     def metric(self) -> str:
         return SYSTEMS[self.system].metric
+
+    @property
+    def learned(self) -> bool:
+        """Whether one of the two passes is better than chance by AT_CHANCE; a gap between two guesses says nothing."""
+        return self.metric != "accuracy" or max(mean(self.method), mean(self.deployed)) >= AT_CHANCE
 
 
 def judge(results: Iterable[Result]) -> list[Verdict]:
@@ -71,7 +78,7 @@ def _difference(row: Row, method: float, deployed: float) -> float:
 
 
 def _deployed(result: Result, row: Row) -> float:
-    return result.measurements["deployed" if row.deployed == "hard" else "deployed_soft"]
+    return result.measurements["deployed" if row.deployed == "hard" else f"deployed_{row.deployed}"]
 
 
 def _verdict(row: Row, results: list[Result], gaps: dict[Row, list[float]]) -> Verdict:

@@ -12,9 +12,11 @@ import torch
 
 from hardwire.noise import NoiseKey, gumbel
 from hardwire.paper.measured.hessian import TAUS
+from hardwire.selection import confidence
 
 NODES, K = 64, 16
 DRAWS = 1000
+MANY = 100_000
 _MEAN = 0.5772156649015329
 
 
@@ -40,6 +42,13 @@ def gumbel_max() -> Frequencies:
     chi_square = ((counts - expected).square() / expected).sum().item()
     freedom = NODES * (K - 1)
     return Frequencies(chi_square, freedom, float(stats.chi2.sf(chi_square, freedom)))
+
+
+@functools.cache
+def start_confidence() -> float:
+    """The mean over nodes of max softmax(z) with N(0, 1) logits, as every network starts."""
+    z = torch.randn(MANY, K, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    return confidence(z).item()
 
 
 @dataclass(frozen=True)

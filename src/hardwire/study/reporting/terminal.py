@@ -30,3 +30,5 @@ def _print(table: Table, console: Console) -> None:
     console.print(grid)
     if len(judged) < len(table.rows):
         console.print(f"and {len(table.rows) - len(judged)} that could not be judged", highlight=False)
+    for note in table.notes:
+        console.print(Text(f"- {note}", "dim"))

@@ -1,0 +1,143 @@
+"""Sparse experts beyond top-1: each row takes its best few (GShard), or each expert takes its rows (Expert Choice).
+
+Both pick in training exactly as in use, so neither has a selection gap. Surprising: Expert Choice has another one. What
+an expert takes depends on the rows that come with a row, so a row alone is answered otherwise than in its batch.
+"""
+
+import copy
+from collections.abc import Sequence
+
+import torch
+from torch import nn
+
+from hardwire.errors import HardwireError, whole_number
+from hardwire.selection import Method, check_logits
+from hardwire.systems.choice import Auxiliary, Choice
+from hardwire.systems.experts import as_rows, dispatch, load_balance
+
+
+class TopExperts(Auxiliary):
+    """Each row is answered by its `top` best experts, by their probabilities: [..., features] -> [..., outputs].
+
+    The weights of a row's experts are made to add up to 1, as in GShard; the router learns through them alone. features
+    and experts: as in `MixtureOfExperts`. method: hard-st, or gumbel-st, whose noise has a say in who is best. balance:
+    coefficient of the load-balancing loss of the first choices, which `auxiliary_loss(model)` gives.
+    """
+
+    def __init__(
+        self,
+        features: int,
+        experts: Sequence[nn.Module],
+        top: int = 2,
+        method: str | Method = "hard-st",
+        seed: int | None = None,
+        balance: float = 0.0,
+    ):
+        super().__init__()
+        self.choice = _hard_choice(len(experts), method, seed)
+        self.top = whole_number("top", top)
+        if self.top > len(experts):
+            raise HardwireError(f"top {top} of {len(experts)} experts; use at most {len(experts)}")
+        self.router, self.experts = nn.Linear(whole_number("features", features), len(experts)), nn.ModuleList(experts)
+        self.balance = float(balance)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows = as_rows(x)
+        logits = self.router(rows)
+        index = self.choice(logits, as_index=True, top=self.top).view(len(rows), self.top)
+        training = self.training and self.choice.mode == "method" and torch.is_grad_enabled()
+        self.auxiliary = self.balance * load_balance(logits, index[:, 0]) if training and self.balance else None
+        return _top_answers(self.experts, rows, logits, index).unflatten(0, x.shape[:-1])
+
+    def deploy(self) -> "TopRouter":
+        return TopRouter(copy.deepcopy(self.router), copy.deepcopy(self.experts), self.top).eval()
+
+
+class TopRouter(nn.Module):
+    """Deployed: only the experts that a row asks for run on it."""
+
+    def __init__(self, router: nn.Module, experts: nn.ModuleList, top: int):
+        super().__init__()
+        self.router, self.experts, self.top = router, experts, top
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows = as_rows(x)
+        logits = check_logits(self.router(rows))
+        index = logits.detach().topk(self.top).indices
+        return _top_answers(self.experts, rows, logits, index).unflatten(0, x.shape[:-1])
+
+
+class ExpertChoice(nn.Module):
+    """Each expert takes the rows of a batch that want it most: [..., features] -> [..., outputs].
+
+    A row wants experts by softmax over them; expert k takes the rows * capacity / K that want it most, and its answers
+    count by how much they do. So the load is even by construction, and a row may get several experts or none (zeros:
+    add the input back around it). method: hard-st, or gumbel-st, whose noise has a say in what a row wants.
+    """
+
+    def __init__(
+        self,
+        features: int,
+        experts: Sequence[nn.Module],
+        capacity: float = 2.0,
+        method: str | Method = "hard-st",
+        seed: int | None = None,
+    ):
+        super().__init__()
+        self.choice = _hard_choice(len(experts), method, seed)
+        if not 0 < capacity <= len(experts):
+            raise HardwireError(f"capacity {capacity} is how many experts a row gets on average: 0 to {len(experts)}")
+        self.router, self.experts = nn.Linear(whole_number("features", features), len(experts)), nn.ModuleList(experts)
+        self.capacity = float(capacity)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows = as_rows(x)
+        return _chosen_by_experts(
+            self.experts, rows, self.choice(self.router(rows), as_logits=True), self.capacity
+        ).unflatten(0, x.shape[:-1])
+
+    def deploy(self) -> "ChoosingExperts":
+        return ChoosingExperts(copy.deepcopy(self.router), copy.deepcopy(self.experts), self.capacity).eval()
+
+
+class ChoosingExperts(nn.Module):
+    """Deployed: the same rule without noise, on whatever rows come together."""
+
+    def __init__(self, router: nn.Module, experts: nn.ModuleList, capacity: float):
+        super().__init__()
+        self.router, self.experts, self.capacity = router, experts, capacity
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows = as_rows(x)
+        logits = check_logits(self.router(rows))
+        return _chosen_by_experts(self.experts, rows, logits, self.capacity).unflatten(0, x.shape[:-1])
+
+
+def _hard_choice(experts: int, method: str | Method, seed: int | None) -> Choice:
+    choice = Choice(experts, method, seed=seed)
+    if not choice.selector.method.hard:
+        raise HardwireError("sparse experts pick: use hard-st or gumbel-st; for mixtures there is MixtureOfExperts")
+    return choice
+
+
+def _top_answers(experts: nn.ModuleList, rows: torch.Tensor, logits: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+    """The answers of the experts index [rows, top], weighted by softmax over the logits of just those."""
+    shares = torch.softmax(logits.gather(-1, index), dim=-1)
+    answers = torch.stack([dispatch(experts, rows, one) for one in index.unbind(-1)], dim=1)
+    return (answers * shares.view(*shares.shape, *[1] * (answers.ndim - 2))).sum(1)
+
+
+def _chosen_by_experts(
+    experts: nn.ModuleList, rows: torch.Tensor, logits: torch.Tensor, capacity: float
+) -> torch.Tensor:
+    wanted = torch.softmax(logits, dim=-1)
+    count = min(len(rows), max(1, round(len(rows) * capacity / len(experts))))
+    out: torch.Tensor | None = None
+    for share, expert in zip(wanted.T, experts, strict=True):
+        best = share.detach().topk(count).indices
+        answer = expert(rows[best])
+        answer = answer * share[best].view(-1, *[1] * (answer.ndim - 1))
+        empty = rows.new_zeros(len(rows), *answer.shape[1:]) if out is None else out
+        out = empty.index_add(0, best, answer)
+    assert out is not None
+    return out

@@ -1,0 +1,300 @@
+"""Verdicts on made-up stores: for each rule one that a flattering judge would let pass and this one does not."""
+
+import io
+
+import pytest
+import small_studies
+from rich.console import Console
+from small_studies import made_run
+
+from hardwire import study
+from hardwire.paper import printed
+from hardwire.paper.claims import JUDGES, RULES, Evidence, claims, judge_all
+from hardwire.paper.claims.base import Finding as F
+from hardwire.paper.claims.base import above, at_most, capped, number, worst
+from hardwire.paper.systems.verdicts import judge as judge_systems
+from hardwire.study.reporting import build, terminal, to_markdown
+
+HOLDS, WEAKER, FAILS, UNTESTED = "holds", "holds weaker", "does not hold", "not tested at this scale"
+SEEDS = (0, 1, 2)
+
+
+def verdict(key, *runs):
+    return JUDGES[key](Evidence(list(runs), [], {})).verdict
+
+
+def cells(method, by_tau, seeds=SEEDS, **rest):
+    """Runs that end at these deployed accuracies, tau by tau, all seeds the same but for a tenth of a point."""
+    return [
+        made_run(method, tau, seed, deploy=(0.5, end + seed / 1000), **rest)
+        for tau, end in by_tau.items()
+        for seed in seeds
+    ]
+
+
+def gaps(method, tau, selection, seeds=SEEDS, **rest):
+    return [made_run(method, tau, seed, selection=selection, deploy=(0.9,) * len(selection), **rest) for seed in seeds]
+
+
+def test_every_claim_has_a_judge_what_would_refute_it_and_a_place_in_the_paper():
+    assert [claim.key for claim in claims()] == sorted(JUDGES, key=[claim.key for claim in claims()].index)
+    assert len({claim.words for claim in claims()}) == len(claims())
+    assert all(claim.where and claim.words and claim.refuted and claim.scale for claim in claims())
+
+
+def test_an_empty_store_proves_nothing_but_what_needs_no_run():
+    judged = {claim.key: finding.verdict for claim, finding in judge_all(Evidence([], [], {}))}
+    without_runs = {"gumbel-max", "convergence-scaling", "groupsum-alpha", "confidence-start", "hessian-nodes"}
+    without_runs |= {"table-11", "table-12-binary", "table-12-uniform", "about-a-fifth", "table-12-boundary"}
+    assert {key for key, verdict in judged.items() if verdict != UNTESTED} == without_runs
+
+
+# the rules themselves
+
+
+def test_the_worst_part_decides_and_an_untested_part_keeps_a_claim_from_holding():
+    assert worst([F(HOLDS), F(WEAKER), F(FAILS)]).verdict == FAILS
+    assert worst([F(HOLDS), F(UNTESTED)]).verdict == WEAKER and worst([F(HOLDS), F(HOLDS)]).verdict == HOLDS
+    assert worst([F(UNTESTED), F(FAILS)]).verdict == FAILS and worst([]).verdict == UNTESTED
+
+
+def test_a_mean_above_is_not_enough_where_a_seed_disagrees_or_the_margin_is_missed():
+    assert above([6.0, 7.0, 8.0], 5).verdict == HOLDS
+    assert above([30.0, 20.0, -0.1], 5).verdict == WEAKER
+    assert above([1.0, 1.0, 1.0], 5).verdict == WEAKER
+    assert above([-1.0, 0.5], 0).verdict == FAILS
+
+
+def test_at_most_counts_the_spread():
+    assert at_most([0.9, 0.9, 0.9], 1).verdict == HOLDS
+    assert at_most([0.0, 0.9, 1.8], 1).verdict == WEAKER
+    assert at_most([1.1, 1.1, 1.1], 1).verdict == FAILS
+
+
+def test_a_number_is_not_excused_by_a_wild_spread():
+    assert number([23.5, 24.0, 24.5], "24").verdict == HOLDS
+    assert number([0.0, 10.0, 40.0], "24").verdict == WEAKER  # two standard errors are 24 points
+    assert number([-20.0, -30.0], "24").verdict == FAILS
+
+
+def test_one_seed_can_refute_and_never_lets_a_claim_hold():
+    assert capped(HOLDS, 1) == WEAKER and capped(FAILS, 1) == FAILS
+    assert above([9.0]).verdict == WEAKER and above([-9.0]).verdict == FAILS
+    assert number([24.0], "24").verdict == WEAKER and at_most([0.0], 1).verdict == WEAKER
+
+
+# claims of the paper
+
+
+def test_a_significant_drop_refutes_that_hard_st_is_robust():
+    drop = [
+        made_run("hard-st", tau, s, deploy=(0.5, 0.97 - (tau < 1) * (0.077 + s / 100)))
+        for tau in (0.05, 2.0)
+        for s in SEEDS
+    ]
+    assert verdict("hard-st-robust", *drop) == FAILS
+    assert verdict("hard-st-robust", *cells("hard-st", {0.05: 0.97, 2.0: 0.975})) == HOLDS
+
+
+def test_hard_st_at_chance_at_one_temperature_is_not_left_out_of_its_range():
+    assert verdict("hard-st-robust", *cells("hard-st", {0.05: 0.11, 2.0: 0.975})) == FAILS
+    assert verdict("convergence-independent-of-tau", *cells("hard-st", {0.05: 0.11, 2.0: 0.975})) == FAILS
+    assert verdict("cage-hard-insensitive", *cells("hard-st+cage", {0.05: 0.11, 2.0: 0.975})) == FAILS
+
+
+def test_cage_that_gains_much_and_stays_far_below_has_not_fixed_gumbel_st():
+    plain = cells("gumbel-st", {0.05: 0.5, 2.0: 0.98})
+    assert verdict("cage-fixes-gumbel", *plain, *cells("gumbel-st+cage", {0.05: 0.98})) == HOLDS
+    assert verdict("cage-fixes-gumbel", *plain, *cells("gumbel-st+cage", {0.05: 0.8})) == FAILS
+    assert verdict("cage-fixes-gumbel", *plain, *cells("gumbel-st+cage", {0.05: 0.1})) == FAILS
+
+
+def test_one_evaluation_that_is_not_zero_refutes_the_zero_gap():
+    assert verdict("hard-zero-gap", *gaps("hard-st", 1.0, (0.0, 0.0, 0.0))) == HOLDS
+    assert verdict("hard-zero-gap", *gaps("hard-st", 1.0, (0.0, 1e-4, 0.0))) == FAILS
+
+
+def test_noise_must_not_help_at_any_temperature():
+    def soft(method, gap):
+        return [run for tau in (0.5, 2.0) for run in gaps(method, tau, (0.0, gap[tau], gap[tau]))]
+
+    plain = soft("soft-mix", {0.5: 0.02, 2.0: 0.2})
+    assert verdict("noise-does-not-reduce", *plain, *soft("soft-gumbel", {0.5: 0.03, 2.0: 0.4})) == HOLDS
+    assert verdict("noise-does-not-reduce", *plain, *soft("soft-gumbel", {0.5: 0.01, 2.0: 0.4})) == FAILS
+    only_high = soft("soft-gumbel", {0.5: 0.03, 2.0: 0.4})[3:]
+    assert verdict("noise-does-not-reduce", *plain, *only_high) == WEAKER  # at tau 0.5 nobody looked
+
+
+def test_numbers_of_the_paper_are_judged_at_its_scale_only_and_all_of_them():
+    def soft_mix(final, late, **rest):
+        return gaps("soft-mix", 2.0, (0.0, late, final, final, final), **rest)
+
+    assert verdict("soft-mix-numbers", *soft_mix(0.006, 0.24)) == HOLDS
+    assert verdict("soft-mix-numbers", *soft_mix(0.006, 0.006)) == FAILS
+    assert verdict("soft-mix-numbers", *soft_mix(0.006, 0.24, width=2000)) == UNTESTED
+    one_tau = gaps("soft-gumbel", 1.0, (0.0, 0.17, 0.002, 0.002, 0.002))
+    assert verdict("soft-gumbel-numbers", *one_tau) == WEAKER  # four of its five temperatures were not run
+
+
+def test_a_good_mnist_does_not_carry_cifar():
+    mnist = [
+        run
+        for data in ("mnist", "mnist-binary")
+        for run in cells("hard-st+cage", dict.fromkeys((0.05, 2.0), 0.985), dataset=data)
+    ]
+    assert verdict("over-98-and-58", *mnist) == WEAKER
+    cifar = dict(dataset="cifar10-binary", width=128_000, iterations=60_000, learning_rate=0.05)
+    assert (
+        verdict("over-98-and-58", *mnist, *cells("hard-st+cage", dict.fromkeys((0.05, 2.0), 0.576), **cifar)) == FAILS
+    )
+    assert (
+        verdict("over-98-and-58", *mnist, *cells("hard-st+cage", dict.fromkeys((0.05, 2.0), 0.586), **cifar)) == HOLDS
+    )
+
+
+def test_a_cell_of_a_table_does_not_stand_for_the_table():
+    one = gaps("hard-st", 1.0, (0.0,) * 5)
+    assert verdict("table-1", *one) == UNTESTED
+    half = [
+        run
+        for m in ("hard-st", "hard-st+cage", "gumbel-st")
+        for tau in printed.TAUS
+        for run in gaps(m, tau, (0.0,) * 5)
+    ]
+    assert verdict("table-1", *half) == UNTESTED  # gumbel-st at low tau is -40 there, and 12 to 13 of 30 agree
+    whole = half + [run for tau in printed.TAUS[:4] for run in gaps("soft-mix", tau, (0.0,) * 5)]
+    assert verdict("table-1", *whole) == WEAKER
+
+
+def test_a_method_that_never_converges_gives_no_factor():
+    def settling(method, at):
+        values = tuple(0.3 if place < at else 0.0 for place in range(100))
+        return [made_run(method, 1.0, seed, selection=values, deploy=(0.9,) * 100) for seed in SEEDS]
+
+    assert verdict("times-faster", *settling("hard-st", 0), *settling("soft-gumbel", 40)) == HOLDS
+    assert verdict("times-faster", *settling("hard-st", 0), *settling("soft-gumbel", 100)) == WEAKER
+    assert verdict("times-faster", *settling("hard-st", 100), *settling("soft-gumbel", 100)) == FAILS
+
+
+def test_hard_st_converges_by_accuracy_only_where_it_stopped_rising():
+    def run(tau, deploy):
+        return [made_run("hard-st", tau, seed, selection=(0.0,) * 5, deploy=deploy) for seed in SEEDS]
+
+    still = (0.5, 0.6, 0.7, 0.8, 0.9)
+    flat = (0.5, 0.9, 0.9, 0.9, 0.9)
+    assert verdict("convergence-independent-of-tau", *run(1.0, flat), *run(2.0, flat)) == HOLDS
+    assert verdict("convergence-independent-of-tau", *run(1.0, flat), *run(2.0, still)) == FAILS
+
+
+def test_the_computation_gap_is_identical_only_if_it_is():
+    def run(method, gap):
+        return [made_run(method, 1.0, s, dataset="mnist", computation=(gap, gap)) for s in SEEDS]
+
+    assert verdict("same-computation", *run("hard-st", 0.002), *run("soft-mix", 0.002)) == HOLDS
+    assert verdict("same-computation", *run("hard-st", 0.002), *run("soft-mix", 0.0025)) == WEAKER
+    assert verdict("same-computation", *run("hard-st", 0.002), *run("soft-mix", 0.02)) == FAILS
+    assert verdict("same-computation", *run("hard-st", 0.0), *run("soft-mix", 0.0)) == UNTESTED
+
+
+def test_all_findings_are_significant_only_if_all_are():
+    def runs(scatter):
+        found = cells("gumbel-st", {0.05: 0.5, 2.0: 0.98}) + cells("hard-st", {0.05: 0.97, 2.0: 0.98})
+        found = [
+            made_run(r.method, r.tau, r.seed, deploy=(0.5, r.history.final.deploy + scatter * r.seed**2 / 1e4 * r.tau))
+            for r in found
+        ]
+        found += [made_run("gumbel-st+cage", 0.05, s, deploy=(0.5, 0.98 + s * s / 5e3)) for s in SEEDS]
+        return found + [
+            made_run("soft-gumbel", 2.0, s, selection=(0.0, 0.4 + s / 50), deploy=(0.5, 0.9)) for s in SEEDS
+        ]
+
+    assert verdict("all-significant", *runs(1)) == HOLDS
+    assert verdict("all-significant", *runs(500)) == FAILS  # hard-st scatters
+
+
+def system(name, method=0.95, deployed=0.95, seeds=SEEDS):
+    config = [study.Config.of("systems", {"run": name, "seed": seed}) for seed in seeds]
+    measured = {"gap.method": method, "deployed": deployed, "confidence": 0.5, "dead": 0, "choices": 8}
+    measured |= {"deployed_soft": deployed, "deployed_alone": deployed, "deployed_retrained": deployed}
+    points = [{"iteration": 5, "method": method, "deploy": deployed}]
+    return [study.Result("key", one, "test", points, measured) for one in config]
+
+
+def systems_verdict(key, *results):
+    found = judge_systems([result for results_of in results for result in results_of])
+    return JUDGES[key](Evidence([], found, {})).verdict
+
+
+def test_a_row_of_the_domains_holds_only_if_all_systems_that_stand_for_it_do_and_have_learned():
+    sparse = ("switch", "switch-balanced", "gshard", "expert-choice")
+    assert systems_verdict("systems-sparse", *map(system, sparse)) == HOLDS
+    assert systems_verdict("systems-sparse", *map(system, sparse[:2])) == WEAKER
+    assert systems_verdict("systems-sparse", *map(system, sparse[1:]), system("switch", 0.95, 0.9499)) == WEAKER
+    assert systems_verdict("systems-sparse", *(system(name, 0.95, 0.94) for name in sparse)) == FAILS
+    assert systems_verdict("systems-sparse", *(system(name, 0.1, 0.1) for name in sparse)) == UNTESTED
+    assert systems_verdict("systems-sparse", *(system(name, seeds=(0,)) for name in sparse)) == UNTESTED
+
+
+# which runs are asked
+
+
+def test_the_runs_nearest_to_the_papers_scale_decide_and_not_the_friendliest():
+    wide = cells("hard-st", {0.05: 0.8, 2.0: 0.97}, width=64_000, iterations=10_000, depth=4)
+    narrow = cells("hard-st", {0.05: 0.9, 2.0: 0.905}, width=2_000, iterations=1_000, depth=4)
+    assert verdict("hard-st-robust", *narrow, *wide) == FAILS
+    finding = JUDGES["hard-st-robust"](Evidence([*narrow, *wide], [], {}))
+    assert "4 x 64,000" in finding.scale and "2,000" not in finding.scale.replace("10,000", "")
+
+
+def test_where_the_widest_runs_cannot_test_a_claim_the_next_ones_do():
+    lone = cells("hard-st+cage", {1.0: 0.98}, seeds=(0,))
+    grid = cells("hard-st", {0.05: 0.9, 2.0: 0.905}, width=8_000, iterations=5_000)
+    assert verdict("hard-st-robust", *lone, *grid) == HOLDS
+
+
+def test_networks_that_the_paper_does_not_know_judge_nothing_of_it():
+    learned = cells("hard-st", {0.05: 0.9, 2.0: 0.905}, wiring="learned", candidates=16)
+    assert verdict("hard-st-robust", *learned) == UNTESTED
+    usual = cells("hard-st", {0.05: 0.9, 2.0: 0.905}, start="normal", noise="pass")
+    assert verdict("hard-st-robust", *usual) == HOLDS
+
+
+# the table
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    path = tmp_path_factory.mktemp("claims") / "study.sqlite"
+    with study.Store(path, create=True) as store:
+        for method in ("soft-mix", "soft-gumbel", "hard-st", "gumbel-st"):
+            for tau in (0.05, 2.0):
+                for seed in (0, 1):
+                    gap = 0.0 if method == "hard-st" else 0.1 * tau
+                    made = small_studies.made_result(
+                        method, tau, seed, (gap, gap), (0.5, 0.9), 2, dataset="digits", width=100
+                    )
+                    small_studies.put(store, made)
+        return build(store)
+
+
+def test_the_claim_table_comes_first_with_scale_n_refutation_and_rule(report):
+    first = report.sections[0]
+    (table,) = first.tables
+    assert first.first and first.title == f"Which of the paper's {len(claims())} claims hold"
+    assert table.columns == ["Claim", "Verdict", "Ours", "Refuted by", "Scale", "Where"] and table.notes == list(RULES)
+    row = next(row for row in table.rows if row[0].text.startswith("Hard-ST has a smaller gap than Soft-Gumbel"))
+    assert row[1].text == HOLDS and "n=2" in row[2].text and row[3].text
+    assert row[4].text == "digits, 2 x 100, 50,000 iterations, n=2" and "64,000" in row[4].beside
+    order = [FAILS, WEAKER, HOLDS, UNTESTED]
+    assert [order.index(row[1].text) for row in table.rows] == sorted(order.index(row[1].text) for row in table.rows)
+
+
+def test_markdown_and_terminal_say_the_same_as_the_page(report):
+    text = to_markdown(report)
+    assert text.index("### Claims") < text.index("### Deployed accuracy") and all(rule in text for rule in RULES)
+    console = Console(record=True, width=140, file=io.StringIO())
+    terminal.show(report, console)
+    shown = " ".join(console.export_text().split())
+    assert "Which of the paper's" in shown and "that could not be judged" in shown
+    assert all(chip in shown for chip, _ in report.sections[0].chips)
+    assert all(rule in shown for rule in RULES)
