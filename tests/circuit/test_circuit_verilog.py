@@ -143,3 +143,13 @@ endmodule
 def test_interfaces_that_cannot_be_are_refused(options, message, tmp_path):
     with pytest.raises(hw.HardwireError, match=message):
         small()[0].export(tmp_path / "net.v", **options)
+
+
+@simulator
+@pytest.mark.slow
+@pytest.mark.skipif(importlib.util.find_spec("cocotb") is None, reason="cocotb is not installed")
+def test_the_cocotb_example_runs(tmp_path):
+    script = Path(__file__).parents[2] / "examples" / "cocotb" / "simulate.py"
+    done = subprocess.run([sys.executable, script, tmp_path], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert "PASS=1" in done.stdout + done.stderr

@@ -23,6 +23,7 @@ from hardwire.errors import HardwireError
 if TYPE_CHECKING:
     from hardwire.circuit.equivalence import Equivalence
     from hardwire.circuit.evaluate import Program
+    from hardwire.circuit.shrink import Shrinking
     from hardwire.circuit.statistics import Statistics
 
 
@@ -161,12 +162,25 @@ class Circuit:
         return statistics(self)
 
     def simplify(
-        self, *, rewrite: bool = False, check: bool = True, progress: Callable[[str], object] | None = None
+        self,
+        *,
+        rewrite: bool = False,
+        dont_cares: bool = False,
+        check: bool = True,
+        progress: Callable[[str], object] | None = None,
     ) -> "Circuit":
         """The same function with fewer gates; see `hardwire.circuit.passes.simplify`."""
         from hardwire.circuit.passes import simplify
 
-        return simplify(self, rewrite=rewrite, check=check, progress=progress)[0]
+        return simplify(self, rewrite=rewrite, dont_cares=dont_cares, check=check, progress=progress)[0]
+
+    def shrink(
+        self, data: Any, *, tolerance: float = 0.001, progress: Callable[[str], object] = lambda step: None
+    ) -> tuple["Circuit", "Shrinking"]:
+        """Fewer gates for a little accuracy, and what it costs on each split; see `hardwire.circuit.shrink`."""
+        from hardwire.circuit.shrink import shrink
+
+        return shrink(self, data, tolerance=tolerance, progress=progress)
 
     def equivalent(self, other: "Circuit", **options: Any) -> "Equivalence":
         """Whether both give the same scores on every input, and which kind of proof says so."""

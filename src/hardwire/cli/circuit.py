@@ -48,11 +48,36 @@ def simplify(
     file: Model,
     out: Written,
     rewrite: Annotated[bool, typer.Option("--rewrite", help="AIG rewriting as well (needs aigverse).")] = False,
+    dont_cares: Annotated[
+        bool, typer.Option("--dont-cares", help="Use that the encoder's bits fall in order; right behind it alone.")
+    ] = False,
 ) -> None:
     """Fewer gates, the same function, and the proof of that."""
-    circuit = simplify_aloud(open_circuit(file), rewrite)
+    circuit = simplify_aloud(open_circuit(file), rewrite, dont_cares)
     circuit.save(out)
     typer.echo(f"wrote {out}: {circuit}")
+
+
+@app.command()
+def shrink(
+    file: Model,
+    out: Written,
+    tolerance: Annotated[float, typer.Option(help="Of the training accuracy, as a share.")] = 0.001,
+    data: Annotated[str | None, typer.Option(help=f"What decides and measures. {TRAINED_ON}")] = None,
+) -> None:
+    """Fewer gates for a little accuracy: cut those that hardly ever change a decision on the training set."""
+    from hardwire.errors import HardwireError
+
+    circuit = open_circuit(file)
+    dataset = dataset_for(circuit, data)
+    if dataset is None:
+        raise HardwireError("shrinking needs the data that decides what may go; name it with --data")
+    with steps("shrinking") as say:
+        smaller, report = circuit.shrink(dataset, tolerance=tolerance, progress=say)
+    rows = [[name, f"{100 * before:.2f}", f"{100 * after:.2f}"] for name, (before, after) in report.accuracies.items()]
+    print_table(["accuracy, %", "before", "after"], rows)
+    smaller.save(out)
+    typer.echo(f"{report.gates[0]:,} gates -> {report.gates[1]:,}; wrote {out}: {smaller}")
 
 
 @app.command()

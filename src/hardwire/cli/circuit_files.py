@@ -38,11 +38,11 @@ def dataset_for(circuit: "Circuit", data: str | None) -> "Dataset | None":
         return None
 
 
-def simplify_aloud(circuit: "Circuit", rewrite: bool) -> "Circuit":
+def simplify_aloud(circuit: "Circuit", rewrite: bool, dont_cares: bool = False) -> "Circuit":
     from hardwire.circuit.passes import simplify as run_passes
 
     with steps("simplifying") as say:
-        simplified, report = run_passes(circuit, rewrite=rewrite, progress=say)
+        simplified, report = run_passes(circuit, rewrite=rewrite, dont_cares=dont_cares, progress=say)
     typer.echo(f"{len(circuit.netlist.gate):,} gates -> {len(simplified.netlist.gate):,}; {report.proof}")
     return simplified
 

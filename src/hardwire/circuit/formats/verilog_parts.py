@@ -1,7 +1,7 @@
 """The modules of a Verilog export: encoder, gates, class sums, argmax, each built signal by signal with its cost.
 
 Costs are levels of logic as small look-up tables have them: a gate is one, a counter of six bits two, a comparison
-two and an eighth of its width. They are what pipelines are cut by.
+three and an eighth of its width. They are what pipelines are cut by.
 """
 
 from hardwire.circuit import algebra
@@ -76,7 +76,7 @@ def fill_argmax(module: Module, classes: int, width: int, label_width: int) -> M
         for i in range(0, len(players) - 1, 2):
             (low, low_number), (high, high_number) = players[i : i + 2]
             tag = f"{level}_{i // 2}"
-            more = module.wire(f"more{tag}", 1, "{1} > {0}", [low, high], 2 + width / 8)
+            more = module.wire(f"more{tag}", 1, "{1} > {0}", [low, high], 3 + width / 8)
             final = len(players) == 2
             score = low if final else module.wire(f"best{tag}", width, "{2} ? {1} : {0}", [low, high, more])
             number = module.wire(f"number{tag}", label_width, "{2} ? {1} : {0}", [low_number, high_number, more])

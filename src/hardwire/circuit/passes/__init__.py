@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hardwire.circuit.circuit import Circuit
-from hardwire.circuit.equivalence import Equivalence, circuits_equal
+from hardwire.circuit.equivalence import Equivalence, circuits_equal, netlists_equal
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.passes.constants import fold_constants
 from hardwire.circuit.passes.dead import remove_dead
 from hardwire.circuit.passes.hashing import merge_equal
 from hardwire.circuit.passes.inverters import push_inverters
 from hardwire.circuit.passes.rewrite import rewrite_aig
+from hardwire.circuit.passes.sweep import behind_the_code, code_orders, sweep
 from hardwire.circuit.passes.wires import absorb_wires
 from hardwire.errors import HardwireError
 
@@ -41,9 +42,15 @@ class Report:
 
 
 def simplify(
-    circuit: Circuit, *, rewrite: bool = False, check: bool = True, progress: Progress = None
+    circuit: Circuit,
+    *,
+    rewrite: bool = False,
+    dont_cares: bool = False,
+    check: bool = True,
+    progress: Progress = None,
 ) -> tuple[Circuit, Report]:
-    """The simplified circuit and a report. rewrite: AIG rewriting by aigverse as well; check: prove it equal."""
+    """The simplified circuit and a report. rewrite: AIG rewriting by aigverse as well; dont_cares: merge what is equal
+    on all inputs that its encoder makes, on others it may then differ; check: prove it equal."""
     netlist = circuit.netlist
     history = [("as built", len(netlist.gate))]
     netlist = _settle(netlist, history, progress)
@@ -55,12 +62,29 @@ def simplify(
         history.append(("AIG rewriting", len(netlist.gate)))
     simplified = replace(circuit, netlist=netlist)
     proof = None
-    if check:
+    if dont_cares:
+        _say(progress, "don't-cares of the encoder")
+        simplified, proof = _without_dont_cares(circuit, simplified, progress)
+        history.append(("don't-cares of the encoder", len(simplified.netlist.gate)))
+    if check and proof is None:
         _say(progress, "equivalence")
         proof = circuits_equal(circuit, simplified)
         if not proof.equal:
             raise HardwireError(f"simplification changed the function, which is a defect of hardwire: {proof}")
     return simplified, Report(history, proof)
+
+
+def _without_dont_cares(
+    circuit: Circuit, simplified: Circuit, progress: Progress
+) -> tuple[Circuit, Equivalence | None]:
+    """Smaller on the inputs that can occur, and the proof of that against the circuit as it was built."""
+    merged, proof = sweep(simplified)
+    smaller = replace(simplified, netlist=_settle(merged, [], progress))
+    if proof is None or len(smaller.netlist.gate) >= len(simplified.netlist.gate):
+        return simplified, None
+    orders = code_orders(circuit)
+    proof = netlists_equal(behind_the_code(circuit.netlist, orders), behind_the_code(smaller.netlist, orders))
+    return (smaller, proof) if proof.equal and proof.exact else (simplified, None)
 
 
 def _settle(netlist: Netlist, history: list[tuple[str, int]], progress: Progress) -> Netlist:

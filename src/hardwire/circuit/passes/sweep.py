@@ -1,0 +1,117 @@
+"""Merges gates that are equal on every input that can occur; a thermometer code makes few, as its bits fall in order.
+
+Gates whose values agree on many random rows are taken to be equal (or opposite, or constant) and merged; a solver then
+compares the whole before and after, behind logic that makes exactly the rows that can occur. A counterexample tells
+some of them apart, and the merging is tried again. Surprising: what comes out is another function on rows that no raw
+value makes, so it is right only behind its encoder.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from hardwire.bits import pack, transpose
+from hardwire.circuit import algebra
+from hardwire.circuit.builder import Builder
+from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.equivalence import Equivalence, netlists_equal
+from hardwire.circuit.evaluate import word_gate
+from hardwire.circuit.netlist import Netlist
+
+ROWS = 1 << 14
+ROUNDS = 24  # counterexamples, after which the circuit stays as it was
+NEAR = 64  # rows near a counterexample that are looked at as well
+Rows = npt.NDArray[np.uint8]
+
+
+def sweep(circuit: Circuit, seed: int = 0) -> tuple[Netlist, Equivalence | None]:
+    """The netlist with equal gates merged, and the proof that it is equal on all inputs that can occur; unchanged, and
+    without one, where the solver finds too many counterexamples."""
+    generator = np.random.default_rng(seed)
+    orders = code_orders(circuit)
+    rows = random_rows(generator, orders, circuit.inputs)
+    before = behind_the_code(circuit.netlist, orders)
+    for _ in range(ROUNDS):
+        merged = _merge(circuit.netlist, node_values(circuit.netlist, rows))
+        proof = netlists_equal(before, behind_the_code(merged, orders))
+        if proof.counterexample is None:
+            return (merged, proof) if proof.exact else (circuit.netlist, None)
+        rows = np.concatenate([rows, _near(generator, _coded(orders, proof.counterexample[None]), orders)])
+    return circuit.netlist, None
+
+
+def code_orders(circuit: Circuit) -> list[list[int]]:
+    """Input bits by raw value, each only true where those before it are; one by one where there is no encoder."""
+    if circuit.encoder is None:
+        return [[i] for i in range(circuit.inputs)]
+    order = np.argsort(circuit.encoder.thresholds, axis=1, kind="stable")
+    return (order + np.arange(len(order))[:, None] * order.shape[1]).tolist()
+
+
+def behind_the_code(netlist: Netlist, orders: list[list[int]]) -> Netlist:
+    """The netlist on inputs of which any assignment makes a row that can occur, and every such row is made."""
+    builder = Builder(netlist.inputs)
+    bits = list(range(netlist.inputs))
+    for order in orders:
+        for lower, higher in zip(reversed(order[:-1]), reversed(order[1:]), strict=True):
+            bits[lower] = builder.gate(algebra.OR, lower, bits[higher])
+    return builder.netlist(builder.embed(netlist, bits))
+
+
+def random_rows(generator: np.random.Generator, orders: list[list[int]], inputs: int) -> Rows:
+    """Rows uint8 [ROWS, inputs] that can occur, from mostly low values to mostly high ones."""
+    rows = np.zeros((ROWS, inputs), np.uint8)
+    lean = generator.uniform(0.1, 0.9, (ROWS, 1))
+    for order in orders:
+        height = generator.binomial(1, lean) * generator.integers(0, len(order) + 1, (ROWS, 1))
+        rows[:, order] = np.arange(len(order)) < height
+    return rows
+
+
+def _coded(orders: list[list[int]], free: Rows) -> Rows:
+    """What `behind_the_code` makes of its inputs."""
+    rows = free.copy()
+    for order in orders:
+        rows[:, order] = np.maximum.accumulate(free[:, order][:, ::-1], axis=1)[:, ::-1]
+    return rows
+
+
+def _near(generator: np.random.Generator, row: Rows, orders: list[list[int]]) -> Rows:
+    rows = np.repeat(row, NEAR, axis=0)
+    for near in rows[1:]:
+        for place in generator.integers(0, len(orders), 1 + len(orders) // 50):
+            order = orders[place]
+            near[order] = np.arange(len(order)) < generator.integers(0, len(order) + 1)
+    return rows
+
+
+def node_values(netlist: Netlist, rows: Rows) -> npt.NDArray[np.uint64]:
+    """Every node's value in every row, packed: uint64 [nodes, words]."""
+    rows = np.concatenate([rows, np.repeat(rows[:1], -len(rows) % 64, axis=0)])
+    values = np.empty((netlist.nodes, len(rows) // 64), np.uint64)
+    values[: netlist.inputs] = transpose(pack(rows), netlist.inputs)
+    for node, (gate, first, second) in enumerate(netlist.rows(), start=netlist.inputs):
+        values[node] = word_gate(gate, values[first], values[second])
+    return values
+
+
+def _merge(netlist: Netlist, values: npt.NDArray[np.uint64]) -> Netlist:
+    """Gates whose values are constant, or those of an earlier node or their opposite, become just that."""
+    gate, first = netlist.gate.copy(), netlist.first.copy()
+    second = netlist.second.copy()
+    flipped = np.where((values[:, :1] & 1).astype(bool), ~values, values)  # the first row is 0 in all of them
+    known: dict[bytes, int] = {}
+    for node in range(netlist.nodes):
+        index, key = node - netlist.inputs, flipped[node].tobytes()
+        opposite = bool((values[node, 0] ^ values[known.get(key, node), 0]) & 1)
+        if index < 0:
+            known.setdefault(key, node)
+        elif not flipped[node].any():
+            gate[index] = algebra.TRUE if values[node, 0] & 1 else algebra.FALSE
+        elif key in known:
+            gate[index], first[index] = (algebra.NOT_A if opposite else algebra.A), known[key]
+            second[index] = known[key]
+        else:
+            known[key] = node
+    return replace(netlist, gate=gate, first=first, second=second)
