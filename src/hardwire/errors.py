@@ -43,6 +43,12 @@ def whole_number(kind: str, value: object, least: int = 1) -> int:
     return int(value)
 
 
+def check_new(kind: str, name: str, known: Iterable[str]) -> None:
+    """Raises where a registry has the name already."""
+    if name in known:
+        raise HardwireError(f"there is a {kind} {name} already; choose another name")
+
+
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> HardwireError:
     """The error for a name that is not in a registry; it suggests the nearest one and lists them all."""
     known = list(known)

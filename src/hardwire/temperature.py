@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from hardwire.errors import HardwireError, unknown_name, whole_number
+from hardwire.errors import HardwireError, check_new, unknown_name, whole_number
 from hardwire.selection import check_tau, confidence
 
 Share = tuple[torch.Tensor, int]  # logits of choices made at a temperature, and how many choices they count for
@@ -201,6 +201,7 @@ TEMPERATURES: dict[str, type[Temperature]] = {"constant": Constant, "cage": CAGE
 
 def register_temperature(name: str, kind: type[Temperature]) -> None:
     """From now on models with such a temperature can be saved and loaded."""
+    check_new("temperature", name, TEMPERATURES)
     TEMPERATURES[name] = kind
 
 

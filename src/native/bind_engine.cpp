@@ -5,6 +5,8 @@
 
 #include "bindings.hpp"
 #include "engine.hpp"
+#include "error.hpp"
+#include "gate_table.hpp"
 
 using namespace hardwire;
 using FloatMatrix = Matrix<float>;
@@ -51,8 +53,22 @@ SelectionRule make_rule(bool hard, bool noisy, float tau, std::uint64_t seed, st
   return {hard, noisy, tau, low, high, draw, step, place, confidence, per_sample};
 }
 
+void check_shapes(const Stack& stack, const GivenLogits& logits) {
+  const auto fits = [](const Floats& given, bool wanted, std::int64_t rows, std::int64_t columns) {
+    if (!given || !wanted) return bool(given) == wanted;
+    return std::int64_t(given->shape(0)) == rows && std::int64_t(given->shape(1)) == columns;
+  };
+  for (std::size_t l = 0; l < stack.levels.size(); ++l) {
+    const Level& level = stack.levels[l];
+    if (l >= logits.size() || !fits(logits[l].first, level.chooses_gates(), level.rows, kGates) ||
+        !fits(logits[l].second, level.chooses_wires(), 2 * level.rows, level.candidates))
+      throw Error("the logits of level " + std::to_string(l) + " do not have the shape that it was made for");
+  }
+}
+
 nb::tuple select_choices(const Engine& engine, const GivenLogits& logits, const std::vector<LevelRule>& rules,
                          bool packed, std::int64_t readers_from, int threads, Choice& choice) {
+  check_shapes(engine.stack(), logits);
   std::vector<Confidences> found;
   {
     nb::gil_scoped_release release;

@@ -44,7 +44,7 @@ Level::Level(const LevelData& data)
       gate(data.gate),
       maximum(data.maximum) {
   if (inputs < 1 || neurons < 1) throw Error("a level needs an input and a neuron");
-  if (gate >= kGates) throw Error("gate " + std::to_string(gate) + " does not exist");
+  if (gate < -1 || gate >= kGates) throw Error("gate " + std::to_string(gate) + " does not exist");
   const std::int64_t given = candidates ? candidates : 1;
   wires.assign(2 * neurons * width, -1);
   for (std::int64_t i = 0; i < 2 * neurons; ++i)

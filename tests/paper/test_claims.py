@@ -58,6 +58,12 @@ def test_the_worst_part_decides_and_an_untested_part_keeps_a_claim_from_holding(
     assert worst([F(UNTESTED), F(FAILS)]).verdict == FAILS and worst([]).verdict == UNTESTED
 
 
+def test_of_many_parts_those_are_shown_that_decide():
+    parts = [F(HOLDS, f"good {n}") for n in range(5)] + [F(FAILS, "bad")]
+    assert worst(parts).figure == "bad; 5 of 6 parts hold"
+    assert worst(parts[3:]).figure == "good 3; good 4; bad"
+
+
 def test_a_mean_above_is_not_enough_where_a_seed_disagrees_or_the_margin_is_missed():
     assert above([6.0, 7.0, 8.0], 5).verdict == HOLDS
     assert above([30.0, 20.0, -0.1], 5).verdict == WEAKER
@@ -78,7 +84,7 @@ def test_a_number_is_not_excused_by_a_wild_spread():
 
 
 def test_one_seed_can_refute_and_never_lets_a_claim_hold():
-    assert capped(HOLDS, 1) == WEAKER and capped(FAILS, 1) == FAILS
+    assert capped(F(HOLDS), 1) == F(WEAKER, few=True) and capped(F(FAILS), 1) == F(FAILS)
     assert above([9.0]).verdict == WEAKER and above([-9.0]).verdict == FAILS
     assert number([24.0], "24").verdict == WEAKER and at_most([0.0], 1).verdict == WEAKER
 
@@ -250,6 +256,22 @@ def test_where_the_widest_runs_cannot_test_a_claim_the_next_ones_do():
     lone = cells("hard-st+cage", {1.0: 0.98}, seeds=(0,))
     grid = cells("hard-st", {0.05: 0.9, 2.0: 0.905}, width=8_000, iterations=5_000)
     assert verdict("hard-st-robust", *lone, *grid) == HOLDS
+
+
+def test_where_the_nearest_runs_have_one_seed_the_nearest_with_several_decide():
+    def robust(low, seeds, **rest):
+        return cells("hard-st", {0.05: low, 2.0: 0.97}, seeds=seeds, **rest)
+
+    wide, narrow = (
+        {"width": 64_000, "iterations": 10_000, "depth": 4},
+        {"width": 8_000, "iterations": 5_000, "depth": 4},
+    )
+    assert verdict("hard-st-robust", *robust(0.965, (0,), **wide)) == WEAKER
+    both = [*robust(0.965, (0,), **wide), *robust(0.965, SEEDS, **narrow)]
+    finding = JUDGES["hard-st-robust"](Evidence(both, [], {}))
+    assert finding.verdict == HOLDS and "64,000" in finding.scale and "8,000" in finding.scale
+    assert verdict("hard-st-robust", *robust(0.965, (0,), **wide), *robust(0.8, SEEDS, **narrow)) == FAILS
+    assert verdict("hard-st-robust", *robust(0.8, (0,), **wide), *robust(0.965, SEEDS, **narrow)) == FAILS
 
 
 def test_networks_that_the_paper_does_not_know_judge_nothing_of_it():

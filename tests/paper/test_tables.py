@@ -9,7 +9,7 @@ from small_studies import made_run
 from hardwire.paper import convergence, printed, statistics, tables
 from hardwire.paper.figures import curves, training
 from hardwire.paper.groups import group_runs
-from hardwire.paper.judging import Measured, judge_printed, judge_runs
+from hardwire.paper.judging import Measured, judge_printed, judge_runs, judged, worst
 from hardwire.paper.names import method_name
 
 
@@ -121,6 +121,8 @@ def test_two_scales_in_a_store_do_not_mix():
 def test_convergence_by_gap_is_when_it_stays_small_and_by_accuracy_when_it_stays_near_its_end():
     run = made_run(selection=(0.0, 0.2, 0.01, -0.01, 0.0), deploy=(0.89, 0.3, 0.7, 0.9, 0.9))
     assert convergence.by_gap(run.history) == 30_000 and convergence.by_accuracy(run.history) == 40_000
+    late = made_run(selection=(0.2, 0.2, 0.0), deploy=(0.9, 0.9, 0.9))
+    assert convergence.by_gap(late.history) is None  # the last iteration is not the answer
     never = made_run(selection=(0.0, 0.02), deploy=(0.9, 0.9))
     assert convergence.by_gap(never.history) is None
     table = convergence.convergence(group_of(never), "gap")
@@ -154,14 +156,14 @@ def test_a_run_has_converged_by_accuracy_only_if_it_has_stopped_rising(deploy, f
     ],
 )
 def test_agreement_is_judged_by_the_digits_the_paper_prints(ours, theirs, verdict):
-    assert judge_printed([ours], theirs) == verdict
+    assert judge_printed([ours], theirs) == [verdict]
 
 
 def test_runs_agree_within_a_point_or_two_standard_errors():
-    assert judge_runs([Measured(23.1)], "24", True) == "agree"
-    assert judge_runs([Measured(20.0, 1.0)], "24", True) == "differ"
-    assert judge_runs([Measured(20.0, 2.0)], "24", True) == "agree"
-    assert judge_runs([Measured(24.0)], "24", False) == "not comparable"
+    assert judge_runs([Measured(23.1)], "24", True) == ["agree"]
+    assert judge_runs([Measured(20.0, 1.0)], "24", True) == ["differ"]
+    assert judge_runs([Measured(20.0, 2.0)], "24", True) == ["agree"]
+    assert judge_runs([Measured(24.0)], "24", False) == ["not comparable"]
 
 
 @pytest.mark.parametrize(
@@ -169,8 +171,10 @@ def test_runs_agree_within_a_point_or_two_standard_errors():
     [((0.6, 0.6), "0.6 / 24"), ((0.6, -90.0, 90.0), "+0.6 [+0, +24]"), ((51.0, 1.0), "51.0 / 47.3")],
 )
 def test_a_cell_is_judged_on_all_its_numbers(ours, theirs):
-    assert judge_runs([Measured(value) for value in ours], theirs, True) == "differ"
-    assert judge_runs([Measured(ours[0])], theirs.split(" ")[0], True) == "agree"  # what a flattering judge looks at
+    verdicts = judge_runs([Measured(value) for value in ours], theirs, True)
+    assert verdicts[0] == "agree"  # what a flattering judge looks at
+    assert "differ" in verdicts and worst(verdicts) == "differ"
+    assert judged("", theirs, verdicts).each == ", ".join(verdicts)  # every number's own
 
 
 def test_a_flat_cell_of_the_paper_claims_its_range_too():

@@ -74,15 +74,12 @@ def run(
     """Run a study, or what is left of it. Stop it as you like: the same command goes on."""
     from hardwire import study
     from hardwire.study.overview import Overview
-    from hardwire.study.plan import make_plan
 
     description = study.describe(file)
     store = out or file.with_suffix(".sqlite")
-    planned = make_plan(description, workers, threads, _done(description, store))
-    already = len(description) - len(planned.costs)
-    typer.echo((f"{already} of {len(description)} runs are done already; left: " if already else "") + str(planned))
-    _confirm(planned, yes)
     try:
+        planned = _planned(description, workers, threads, store)
+        _confirm(planned, yes)
         with Overview() as overview:
             standing = study.run(
                 description,
@@ -150,6 +147,20 @@ def report(store: StoreArgument, out: Out = Path("report")) -> None:
         built = build(opened)
     terminal.show(built, Console())
     typer.echo(f"wrote {write_report(built, out)}")
+
+
+def _planned(description: "Description", workers: int | None, threads: int | None, store: Path) -> "Plan":
+    """The plan for what is left, said; timing a step of each shape of run takes a while, and that is said first."""
+    from hardwire.study.plan import make_plan
+
+    done = _done(description, store)
+    if len(done) < len(description):
+        typer.echo(f"{description.name}: {len(description):,} runs; timing a few steps of each shape of run first")
+    planned = make_plan(description, workers, threads, done)
+    already = len(description) - len(planned.costs)
+    if planned.costs:
+        typer.echo((f"{already} of {len(description)} runs are done already; left: " if already else "") + str(planned))
+    return planned
 
 
 def _done(description: "Description", store: Path) -> "list[Config]":

@@ -51,11 +51,11 @@ def train(
         Option(help="A constant temperature; the paper uses 0.05 to 2. [default: 1]", rich_help_panel=_NETWORK),
     ] = None,
     cage: Annotated[
-        bool,
+        bool | None,
         Option(
             "--cage/--no-cage", help="The same as +cage: confidence sets the temperature.", rich_help_panel=_NETWORK
         ),
-    ] = False,
+    ] = None,
     wiring: Annotated[
         str | None,
         Option(
@@ -205,5 +205,5 @@ def _numbers(widths: str | None) -> tuple[int, ...] | None:
 
 def _say_interrupted(job: "Job") -> None:
     there = job.checkpoint.exists()
-    where = f"the checkpoint is {job.checkpoint}; the same command continues" if there else "there is no checkpoint"
+    where = f"the checkpoint is {job.checkpoint}; the same command continues" if there else "nothing was trained yet"
     typer.echo(f"interrupted: {where}", err=True)

@@ -15,7 +15,7 @@ import numpy as np
 from hardwire.bits import Encoder
 from hardwire.data.kinds import KINDS, is_file
 from hardwire.data.store import Collection
-from hardwire.errors import HardwireError, unknown_name
+from hardwire.errors import HardwireError, check_new, unknown_name
 
 if TYPE_CHECKING:
     from hardwire.data.dataset import Dataset
@@ -97,8 +97,7 @@ def register(name: str, entry: "Entry | Callable[[], Dataset]", description: str
     """Gives a dataset a name, in this process. entry: an `Entry`, or a function that makes the `Dataset`."""
     if not isinstance(name, str) or not name or is_file(name):
         raise HardwireError(f"{name!r} cannot name a dataset; use a text that is not the path of a file")
-    if name in ENTRIES:
-        raise HardwireError(f"there is a dataset {name} already; choose another name")
+    check_new("dataset", name, ENTRIES)
     ENTRIES[name] = entry if isinstance(entry, Entry) else Made(entry, description)
 
 

@@ -41,7 +41,7 @@ def choose(name: str, request: Request) -> Engine:
     if name == "auto":
         if not torch.compiler.is_compiling():
             native.warn_if_missing()
-        return ENGINES["native"] if native.supports(request) else ENGINES["reference"]
+        return next(engine for engine in ENGINES.values() if engine.supports(request))
     if name == "native" and not native.available():
         raise HardwireError(
             "hardwire was installed without its native engine; use engine='auto', or install g++ or clang and "

@@ -8,7 +8,7 @@ and the choices; a tile of samples runs forwards again, which costs less than fe
 import functools
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from hardwire.bits import Bits, word_count
+from hardwire.engine.checks import Seen
 from hardwire.engine.stack import FORMULA, MAXIMUM, MIXTURE, Confidence, Input, Level, Reading, Request, Rule, Stack
 from hardwire.errors import HardwireError
 from hardwire.gates import THRESHOLD
@@ -70,25 +71,10 @@ def _takes(level: Level) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A stack as the native code wants it, and what it was made from: tensors, and how often each had been written."""
+    """A stack as the native code wants it, and what it was made from."""
 
-    levels: tuple[Level, ...]
-    versions: tuple[tuple[int, int], ...]
+    seen: Seen
     native: Any
-
-    def fits(self, stack: Stack) -> bool:
-        return (
-            len(self.levels) == len(stack.levels)
-            and all(
-                old.wires is new.wires and old.rows is new.rows and (old.gate, old.gradient) == (new.gate, new.gradient)
-                for old, new in zip(self.levels, stack.levels, strict=True)
-            )
-            and self.versions == _versions(stack)
-        )
-
-
-def _versions(stack: Stack) -> tuple[tuple[int, int], ...]:
-    return tuple((level.wires._version, 0 if level.rows is None else level.rows._version) for level in stack.levels)
 
 
 def prepare(stack: Stack, before: object, fuse: bool = True) -> Prepared:
@@ -96,11 +82,10 @@ def prepare(stack: Stack, before: object, fuse: bool = True) -> Prepared:
 
     fuse: levels that are a convolution of trees run as one; otherwise one by one, which is what they mean.
     """
-    if isinstance(before, Prepared) and before.fits(stack):
+    if isinstance(before, Prepared) and before.seen.fits(stack):
         return before
-    engine = _native.Engine([_native_level(level) for level in stack.levels], fuse)
-    without_logits = tuple(replace(level, gate_logits=None, wire_logits=None) for level in stack.levels)
-    return Prepared(without_logits, _versions(stack), engine)
+    seen = Seen.check(stack)
+    return Prepared(seen, _native.Engine([_native_level(level) for level in stack.levels], fuse))
 
 
 def _native_level(level: Level) -> Any:

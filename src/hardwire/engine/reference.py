@@ -13,6 +13,7 @@ import torch
 
 from hardwire import selection
 from hardwire.bits import Bits
+from hardwire.engine.checks import Seen
 from hardwire.engine.sampled import run_sampled
 from hardwire.engine.stack import MAXIMUM, MIXTURE, Confidence, Input, Level, Request, Rule, Stack
 from hardwire.gates import COEFFICIENTS, GATES, THRESHOLD
@@ -27,11 +28,14 @@ def supports(request: Request) -> bool:
     return True
 
 
-def prepare(stack: Stack, before: object) -> None:
-    """Nothing is kept from one pass to the next."""
+def prepare(stack: Stack, before: object) -> Seen | None:
+    """Nothing is kept from one pass to the next but that the stack has been checked."""
+    if torch.compiler.is_compiling():
+        return None
+    return before if isinstance(before, Seen) and before.fits(stack) else Seen.check(stack)
 
 
-def select(request: Request, prepared: None, confidence: bool) -> tuple[None, list[Confidence]]:
+def select(request: Request, prepared: Seen | None, confidence: bool) -> tuple[None, list[Confidence]]:
     """The confidence of every level's choices, if asked for; the choices themselves `run` makes again."""
     if not confidence:
         return None, [Confidence() for _ in request.stack.levels]
@@ -42,7 +46,7 @@ def select(request: Request, prepared: None, confidence: bool) -> tuple[None, li
     return None, found
 
 
-def run(request: Request, prepared: None, choice: None) -> torch.Tensor:
+def run(request: Request, prepared: Seen | None, choice: None) -> torch.Tensor:
     """x [batch, inputs] through all levels and the class sums -> [batch, columns]; differentiable in logits and x."""
     stack, rules = request.stack, request.rules
     parameters = stack.parameters()

@@ -26,7 +26,8 @@ MODES = ("method", "argmax", "deploy")
 
 NOTHING = -1  # a wire that reads the constant 0
 FORMULA: str = "formula"  # how a fixed gate passes a gradient on: by its formula,
-MAXIMUM: str = "maximum"  # or as max-pooling does
+MAXIMUM: str = "maximum"  # or, of an OR, as max-pooling does
+GRADIENTS = (MAXIMUM, FORMULA)
 CHOSEN: str = "chosen"  # the logits of wires learn through the chosen gate,
 MIXTURE: str = "mixture"  # or through the mixture of gates
 

@@ -2,9 +2,10 @@
 
 from hardwire.layers.base import LAYERS, Fused, GateLayer, Part, check_input, parts_of, register_layer
 from hardwire.layers.binarize import Binarize
-from hardwire.layers.conv import LogicConv2d, OrPool2d
+from hardwire.layers.conv import LogicConv2d
 from hardwire.layers.group_sum import GroupSum, NumberSum, check_groups, default_group_temperature
 from hardwire.layers.logic import LogicLayer
+from hardwire.layers.pool import OrPool2d
 from hardwire.layers.selector import Selecting, Selector, check_seed, one_step, selection_mode
 
 __all__ = [

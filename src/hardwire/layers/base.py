@@ -16,7 +16,7 @@ import torch
 from hardwire import engine as engines
 from hardwire.bits import Bits
 from hardwire.engine.stack import Confidence, Head, Input, Level, Request, Rule, Stack
-from hardwire.errors import HardwireError
+from hardwire.errors import HardwireError, check_new
 from hardwire.layers.selector import Pass, Selecting, Selector
 from hardwire.temperature import Temperature
 
@@ -26,6 +26,7 @@ _Kind = TypeVar("_Kind", bound="type[GateLayer]")
 
 def register_layer(kind: _Kind) -> _Kind:
     """A class decorator: the layer can be saved and loaded under its `kind`."""
+    check_new("layer", kind.kind, LAYERS)
     LAYERS[kind.kind] = kind
     return kind
 
@@ -64,6 +65,10 @@ class Fused(Selecting):
         parts = self.parts()
         passes = Passes(parts, self.mode, self.trains)
         stack = Stack(tuple(part.level for part in parts), self.head())
+        if x.shape[1] != stack.inputs:
+            raise HardwireError(
+                f"the first level reads {stack.inputs} values, not {x.shape[1]}; mend the layer's levels"
+            )
         request = Request(stack, passes.rules(), x)
         engine = engines.choose(self.engine, request)
         self._prepared = engine.prepare(stack, self._prepared)

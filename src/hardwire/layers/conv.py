@@ -1,9 +1,8 @@
-"""`LogicConv2d`, kernels that are binary trees of gates, and `OrPool2d`: gates shared as a convolution shares weights.
+"""`LogicConv2d`: kernels that are binary trees of gates, shared as a convolution shares weights.
 
-A convolution is levels whose neurons share rows of parameters, one level for each floor of the tree; pooling is levels
-of one fixed gate. Neurons are numbered kernels outside, gates of the tree, positions inside, so that a row of
-parameters serves neighbouring neurons. Surprising: there is no convolution anywhere else; engines, measurements and
-circuits see wires.
+A convolution is levels whose neurons share rows of parameters, one level for each floor of the tree. Neurons are
+numbered kernels outside, gates of the tree, positions inside, so that a row of parameters serves neighbouring neurons.
+Surprising: there is no convolution anywhere else; engines, measurements and circuits see wires.
 """
 
 import math
@@ -14,17 +13,18 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from hardwire.engine.stack import FORMULA, MAXIMUM, NOTHING, Level
+from hardwire.engine.stack import NOTHING, Level
 from hardwire.errors import HardwireError, unknown_name, whole_number
 from hardwire.gates import GATES
 from hardwire.layers.base import GateLayer, register_layer
-from hardwire.layers.logic import RESIDUAL_BONUS, start_logits
+from hardwire.layers.images import grid, image_shape
+from hardwire.layers.logic import RESIDUAL_BONUS, STARTS, start_logits
 from hardwire.layers.selector import Selector, check_seed
 from hardwire.selection import Method
 from hardwire.temperature import Temperature
 
-OR = next(gate.index for gate in GATES if gate.name == "OR")
 AND_LIKE = [gate.index for gate in GATES if sum(gate.truth_table) == 1]  # an AND with inputs negated or not
+TREE: str = "tree"  # a start of its own
 TREE_BONUS = 2.0
 _ARGUMENTS = [
     "kernels",
@@ -70,7 +70,7 @@ class LogicConv2d(GateLayer):
         channels_per_kernel: int = 2,
         levels: int = 1,
         candidates: int | None = None,
-        start: str = "tree",
+        start: str = TREE,
         bonus: float | None = None,
         method: str | Method | None = None,
         tau: float | Temperature | None = None,
@@ -89,6 +89,8 @@ class LogicConv2d(GateLayer):
         self.padding, self.groups = whole_number("padding", padding, least=0), whole_number("groups", groups)
         self.candidates = candidates if candidates is None else whole_number("candidates", candidates, least=2)
         self.channels_per_kernel = self._check_channels(whole_number("channels_per_kernel", channels_per_kernel))
+        if start not in (*STARTS, TREE):
+            raise unknown_name("start", start, (*STARTS, TREE))
         self.start, self.bonus = start, default_bonus(start) if bonus is None else float(bonus)
         self.seed = check_seed(seed)
         self.output_shape = (self.kernels, *self._positions())
@@ -232,7 +234,7 @@ class LogicConv2d(GateLayer):
     def _leaf_wires(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Floor 0: wires int32 [2, neurons] or [2, neurons, K], and rows int32 [neurons]."""
         _, height, width = self.input_shape
-        top, left = _grid(self.output_shape, self.stride)
+        top, left = grid(self.output_shape, self.stride)
         leaves = self.leaves.cpu().numpy().astype(np.int64)
         channel, down, right = (leaves[..., axis, None] for axis in range(3))  # [kernels, leaves, K, 1]
         y, x = down + top - self.padding, right + left - self.padding  # [kernels, leaves, K, positions]
@@ -258,111 +260,8 @@ class LogicConv2d(GateLayer):
         return torch.arange(self.kernels * gates, dtype=torch.int32).repeat_interleave(self.positions)
 
 
-@register_layer
-class OrPool2d(GateLayer):
-    """The OR of every size x size window: [batch, channels * height * width], flat, to fewer positions.
-
-    shape: (channels, height, width); in a network it follows from the layer before. gradient: "maximum" (all to the
-    first input that is 1, as max-pooling has it) or "formula" (that of a + b - a*b).
-    """
-
-    kind = "or-pool2d"
-    learns = False
-    selector = None
-
-    def __init__(
-        self,
-        size: int = 2,
-        stride: int | None = None,
-        shape: tuple[int, int, int] | None = None,
-        gradient: str = MAXIMUM,
-        engine: str = "auto",
-    ):
-        super().__init__(engine)
-        self.size = whole_number("size", size, least=2)
-        self.stride = self.size if stride is None else whole_number("stride", stride)
-        if gradient not in GRADIENTS:
-            raise unknown_name("gradient", gradient, GRADIENTS)
-        self.gradient = gradient
-        self._wires: list[torch.Tensor] = []
-        if shape is not None:
-            self.connect(tuple(shape))
-
-    def connect(self, shape: tuple[int, ...]) -> None:
-        known = getattr(self, "input_shape", None)
-        if known == tuple(shape):
-            return
-        if known is not None:
-            raise HardwireError(f"this pooling layer reads images of {known}, not {tuple(shape)}")
-        channels, height, width = image_shape(shape)
-        rows, columns = ((extent - self.size) // self.stride + 1 for extent in (height, width))
-        if height < self.size or width < self.size:
-            raise HardwireError(f"a window of {self.size} x {self.size} does not fit an image of {height} x {width}")
-        self.input_shape, self.output_shape = (channels, height, width), (channels, rows, columns)
-        self._wires = self._tree()
-
-    def levels(self) -> list[Level]:
-        if not self._wires:
-            raise HardwireError("this pooling layer does not know its image; give shape=(channels, height, width)")
-        inputs, levels = self.inputs, []
-        for wires in self._wires:
-            levels.append(Level(inputs, wires.shape[1], wires, gate=OR, padded=True, gradient=self.gradient))
-            inputs = wires.shape[1]
-        return levels
-
-    def config(self) -> dict[str, Any]:
-        names = ("size", "stride", "gradient")
-        return {"shape": list(self.input_shape), **{name: getattr(self, name) for name in names}}
-
-    def _apply(self, fn: Any, recurse: bool = True) -> "OrPool2d":
-        super()._apply(fn, recurse)
-        self._wires = [fn(wires) for wires in self._wires]
-        return self
-
-    def extra_repr(self) -> str:
-        return f"size={self.size}, stride={self.stride}, gradient={self.gradient}"
-
-    def _tree(self) -> list[torch.Tensor]:
-        """The window's inputs by twos, row by row, until one is left; an odd one meets the constant 0."""
-        channels, height, width = self.input_shape
-        top, left = _grid(self.output_shape, self.stride)
-        inside = np.arange(self.size)
-        y, x = (inside[:, None, None] + top), (inside[None, :, None] + left)
-        window = (y * width + x).reshape(self.size**2, -1)  # [places, positions]
-        image = np.arange(channels)[:, None] * (height * width)
-        nodes = image[:, None] + window[None]  # [channels, places, positions]
-        levels = []
-        while nodes.shape[1] > 1:
-            if nodes.shape[1] % 2:
-                nodes = np.concatenate([nodes, np.full_like(nodes[:, :1], NOTHING)], axis=1)
-            pairs = nodes.reshape(channels, -1, 2, nodes.shape[2])
-            wires = pairs.transpose(2, 0, 1, 3).reshape(2, -1)
-            levels.append(torch.from_numpy(np.ascontiguousarray(wires.astype(np.int32))))
-            nodes = np.arange(wires.shape[1]).reshape(channels, -1, nodes.shape[2])
-        return levels
-
-
-GRADIENTS = (MAXIMUM, FORMULA)
-
-
-def image_shape(shape: object) -> tuple[int, int, int]:
-    """(channels, height, width) as three whole numbers."""
-    if not isinstance(shape, tuple | list) or len(shape) != 3:
-        raise HardwireError(f"an image has the shape (channels, height, width), not {shape!r}")
-    names = ("channels", "height", "width")
-    channels, height, width = (whole_number(name, n) for name, n in zip(names, shape, strict=True))
-    return channels, height, width
-
-
 def default_bonus(start: str) -> float:
-    return TREE_BONUS if start == "tree" else RESIDUAL_BONUS
-
-
-def _grid(shape: tuple[int, ...], stride: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The upper left corner of every position of (channels, rows, columns), row by row: two arrays [positions]."""
-    _, rows, columns = shape
-    top, left = np.divmod(np.arange(rows * columns), columns)
-    return top * stride, left * stride
+    return TREE_BONUS if start == TREE else RESIDUAL_BONUS
 
 
 def _others(first: NDArray[np.int64], places: int, count: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -20,7 +20,8 @@ POINT = 0.01 + 1e-9  # a point, with room for the rounding of fractions
 RISING = 0.005 + 1e-9  # half a point
 FEWEST = 5  # evaluations: fewer say nothing
 DEFINITIONS = {
-    "gap": "the first evaluation from which on the selection gap stays within 1 point of zero",
+    "gap": "the first evaluation from which on the selection gap stays within 1 point of zero; no: it does not, or "
+    "only the last evaluation is that near",
     "accuracy": "the first evaluation from which on the deployed accuracy stays within 1 point of its level at the end "
     "(the mean over the last tenth of training); no: that level is over half a point above the tenth before it, so "
     f"accuracy is still rising, or only the last evaluation is that near, or there are fewer than {FEWEST}",
@@ -28,7 +29,7 @@ DEFINITIONS = {
 
 
 def by_gap(history: History) -> int | None:
-    """The iteration, or None where the gap is not within 1 point even at the end."""
+    """The iteration, or None where the gap does not stay within 1 point; the last evaluation is never the answer."""
     return _settled(history, [abs(value) <= POINT for value in history.column("selection")])
 
 
@@ -41,8 +42,7 @@ def by_accuracy(history: History) -> int | None:
     level, before = statistics.fmean(accuracies[-tenth:]), statistics.fmean(accuracies[-2 * tenth : -tenth])
     if level - before > RISING:
         return None
-    found = _settled(history, [abs(value - level) <= POINT for value in accuracies])
-    return None if found == history.final.iteration else found
+    return _settled(history, [abs(value - level) <= POINT for value in accuracies])
 
 
 _RULES: dict[str, Callable[[History], int | None]] = {"gap": by_gap, "accuracy": by_accuracy}
@@ -87,4 +87,4 @@ def _settled(history: History, within: list[bool]) -> int | None:
     start = len(within)
     while start and within[start - 1]:
         start -= 1
-    return history.records[start].iteration if start < len(within) else None
+    return history.records[start].iteration if start < len(within) - 1 else None

@@ -43,9 +43,10 @@ class Measured:
         return cls(statistics.fmean(values), error)
 
 
-def judged(text: str, theirs: str, verdict: str) -> Entry:
-    """A cell with the paper's beside it."""
-    return Entry(text, theirs, verdict, _TONES[verdict])
+def judged(text: str, theirs: str, verdicts: Sequence[str]) -> Entry:
+    """A cell with the paper's beside it, from the verdict on each of its numbers; where they differ, all are told."""
+    verdict = worst(verdicts)
+    return Entry(text, theirs, verdict, _TONES[verdict], ", ".join(verdicts) if len(set(verdicts)) > 1 else "")
 
 
 def worst(verdicts: Sequence[str]) -> str:
@@ -66,22 +67,18 @@ def slack_of_runs(value: float, slack: float, error: float) -> float:
     return max(SLACK, slack, min(2 * error, abs(value) / 4))
 
 
-def judge_printed(ours: Sequence[float], theirs: str) -> str:
-    """agree or differ, by PRINTED_RULE; the numbers of ours stand in the order of the paper's."""
+def judge_printed(ours: Sequence[float], theirs: str) -> list[str]:
+    """For each number agree or differ, by PRINTED_RULE; the numbers of ours stand in the order of the paper's."""
     pairs = zip(ours, printed_numbers(theirs), strict=True)
-    return worst([AGREE if abs(value - stated) <= slack * (1 + 1e-9) else DIFFER for value, (stated, slack) in pairs])
+    return [AGREE if abs(value - stated) <= slack * (1 + 1e-9) else DIFFER for value, (stated, slack) in pairs]
 
 
-def judge_runs(ours: Sequence[Measured], theirs: str, comparable: bool) -> str:
-    """agree, differ or not comparable, by SCALE_RULE, in points; nothing where the paper has nothing."""
-    stated = printed_numbers(theirs)
-    if not stated:
-        return ""
+def judge_runs(ours: Sequence[Measured], theirs: str, comparable: bool) -> list[str]:
+    """For each number agree, differ or not comparable, by SCALE_RULE, in points; nothing where the paper has none."""
+    pairs = zip(ours, printed_numbers(theirs), strict=True) if printed_numbers(theirs) else ()
     if not comparable:
-        return NOT_COMPARABLE
-    return worst(
-        [
-            AGREE if abs(our.value - value) <= slack_of_runs(value, slack, our.error) else DIFFER
-            for our, (value, slack) in zip(ours, stated, strict=True)
-        ]
-    )
+        return [NOT_COMPARABLE for _ in pairs]
+    return [
+        AGREE if abs(our.value - value) <= slack_of_runs(value, slack, our.error) else DIFFER
+        for our, (value, slack) in pairs
+    ]

@@ -15,6 +15,7 @@ from hardwire.paper.names import dataset_name
 from hardwire.paper.systems.report import systems_section
 from hardwire.paper.systems.verdicts import judge
 from hardwire.paper.theory import tables as arithmetic
+from hardwire.selection import SIX
 from hardwire.study.reporting.content import Section
 from hardwire.study.store import Store
 
@@ -37,19 +38,29 @@ def paper_sections(store: Store) -> list[Section]:
 def _claims(evidence: Evidence, groups: list[Group]) -> Section:
     """The first thing a reader sees: what was run, at which scale, and which claims hold."""
     judged = judge_all(evidence)
-    ran = [f"{dataset_name(group.dataset)}: {_grid(group)}" for group in groups]
+    ran = [f"{dataset_name(name)}: {_grids(found)}" for name, found in _by_dataset(groups).items()]
     if evidence.systems:
         ran.append(f"Choices beyond gates: {len(evidence.systems)} rows, {len(evidence.systems[0].gaps)} seeds")
     title = f"Which of the paper's {len(judged)} claims hold"
     return Section("claims", title, [claim_table(judged)], text=ran, chips=summary(judged), first=True)
 
 
-def _grid(group: Group) -> str:
-    """What was run on a dataset at one scale, in a line."""
-    runs = sum(len(cell.runs) for cell in group.cells.values())
-    same = "the paper's scale" if group.comparable else "not the paper's scale"
-    methods = f"{len(group.methods)} methods at τ {_listed(group.taus)}"
-    return f"{runs} runs of {_listed(group.depths)} layers, {group.size}; {methods} ({same})"
+def _by_dataset(groups: list[Group]) -> dict[str, list[Group]]:
+    return {group.dataset: [one for one in groups if one.dataset == group.dataset] for group in groups}
+
+
+def _grids(groups: list[Group]) -> str:
+    """What was run on a dataset, in a line: 24 runs; 4 x 64,000, 10,000 iterations, n=1; ..."""
+    runs = sum(len(cell.runs) for group in groups for cell in group.cells.values())
+    scales = [
+        f"{_listed(group.depths)} x {group.scale.width:,}, {group.length}"
+        + (" (the paper's scale)" if group.comparable else "")
+        for group in groups
+    ]
+    methods = [method for method in SIX if any(method in group.methods for group in groups)]
+    taus = sorted({tau for group in groups for tau in group.taus})
+    none = "" if any(group.comparable for group in groups) else "; none at the paper's scale"
+    return f"{runs} runs of {len(methods)} methods at τ {_listed(taus)}: {'; '.join(scales)}{none}"
 
 
 def _listed(values: Iterable[float]) -> str:

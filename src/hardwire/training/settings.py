@@ -36,7 +36,7 @@ class Settings:
     """The settings of a run. Those of the network are `LogicNetwork`'s, those of the training `fit`'s.
 
     width: the usual one if not given, or the next number that splits into the classes; depth: the usual one. widths:
-    instead of both. cage: the same as "+cage" behind the method. tau: 1.0 if not given; CAGE leaves none to give.
+    instead of both. cage: the same as "+cage" behind the method, if True. tau: 1.0 if not given; CAGE leaves none.
     """
 
     dataset: str
@@ -45,7 +45,7 @@ class Settings:
     widths: tuple[int, ...] | None = None
     method: str = IMAGES.method
     tau: float | None = None
-    cage: bool = False
+    cage: bool | None = None
     wiring: str = IMAGES.wiring
     candidates: int | None = IMAGES.candidates
     start: str = IMAGES.start
@@ -71,6 +71,8 @@ class Settings:
         method, named_cage = parse_method(self.method)
         if self.cage and not method.hard:
             raise HardwireError(f"CAGE adapts the backward pass of hard-st and gumbel-st; {method.name} has no such")
+        if self.cage is False and named_cage:
+            raise HardwireError(f"{self.method} has CAGE and cage=False has none; give one of them")
         if self.cage and not named_cage:
             object.__setattr__(self, "method", f"{self.method}+cage")
         if self.tau is not None and (self.cage or named_cage):

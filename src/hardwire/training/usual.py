@@ -31,7 +31,7 @@ class Usual:
         usual = {name: value for name, value in vars(self).items() if name not in ("width", "depth", *given)}
         if "epochs" in given:
             usual.pop("iterations", None)
-        if "tau" in given and "method" in usual:
+        if ("tau" in given or given.get("cage") is False) and "method" in usual:
             usual["method"] = self.method.removesuffix("+cage")
         if given.get("wiring", self.wiring) != self.wiring:
             usual.pop("candidates", None)

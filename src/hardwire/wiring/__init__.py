@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import torch
 
-from hardwire.errors import HardwireError, unknown_name
+from hardwire.errors import HardwireError, check_new, unknown_name
 from hardwire.wiring.random import candidate_wiring, random_wiring
 from hardwire.wiring.structured import structured_wiring
 
@@ -37,6 +37,7 @@ WIRINGS: dict[str, Wiring] = {
 
 def register_wiring(name: str, wiring: Wiring) -> None:
     """From now on layers take `wiring=name`; models that use it load where it is registered."""
+    check_new("wiring", name, WIRINGS)
     WIRINGS[name] = wiring
 
 

@@ -17,12 +17,13 @@ VERDICTS = (FAILS, WEAKER, HOLDS, UNTESTED)  # as a reader wants to see them
 PLURALS = {FAILS: "do not hold", WEAKER: "hold weaker", HOLDS: "hold", UNTESTED: UNTESTED}
 TONES = {HOLDS: GOOD, WEAKER: WEAK, FAILS: BAD, UNTESTED: OPEN}
 _WORST_LAST = (UNTESTED, HOLDS, WEAKER, FAILS)
+MANY = 4  # parts of a claim, above which not all are shown
 
 RULES = (
     "A claim is judged by the worst of what it speaks about: of all seeds, temperatures, layers and datasets it names. "
     "Where a part of that was not tested, it holds weaker at best.",
     "On each dataset it is judged by the runs nearest to the paper's scale that can test it. One seed can refute it, "
-    "and lets it hold weaker at best.",
+    "and lets it hold weaker at best; where only that is missing, the nearest runs with several seeds decide.",
     "Exact (a zero, a bound, an identity): holds only if no evaluation of any run breaks it.",
     "A above B: holds if the mean difference over seeds exceeds the margin that the claim states (0 if none) and every "
     "seed agrees; holds weaker if the mean has the right sign; does not hold otherwise.",
@@ -38,11 +39,15 @@ RULES = (
 
 @dataclass(frozen=True)
 class Finding:
-    """What our runs say. figure: ours, with spread and n; scale: of the runs behind it."""
+    """What our runs say. figure: ours, with spread and n; scale: of the runs behind it.
+
+    few: it holds weaker only because there is one seed.
+    """
 
     verdict: str
     figure: str = ""
     scale: str = ""
+    few: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,17 +66,25 @@ class Claim:
 
 
 def worst(findings: Iterable[Finding]) -> Finding:
-    """One finding for several: the worst verdict, and all figures. With parts that were not tested it cannot hold."""
+    """One finding for several: the worst verdict, and all figures. With parts that were not tested it cannot hold.
+
+    Of many parts only those are shown that decide, and how many hold.
+    """
     found = list(findings)
     verdicts = {one.verdict for one in found} or {UNTESTED}
     verdict = WEAKER if verdicts == {HOLDS, UNTESTED} else max(verdicts, key=_WORST_LAST.index)
-    figures = "; ".join(dict.fromkeys(one.figure for one in found if one.figure))
-    return Finding(verdict, figures, "; ".join(dict.fromkeys(one.scale for one in found if one.scale)))
+    deciding = [one for one in found if one.verdict == verdict] or found
+    shown = found if len(found) <= MANY else deciding
+    figures = "; ".join(dict.fromkeys(one.figure for one in shown if one.figure))
+    if len(shown) < len(found):
+        figures += f"; {sum(one.verdict == HOLDS for one in found)} of {len(found)} parts hold"
+    few = verdict == WEAKER and all(one.few or one.verdict == HOLDS for one in found)
+    return Finding(verdict, figures, "; ".join(dict.fromkeys(one.scale for one in found if one.scale)), few)
 
 
-def capped(verdict: str, seeds: int) -> str:
+def capped(finding: Finding, seeds: int) -> Finding:
     """One seed lets nothing hold but weaker."""
-    return WEAKER if verdict == HOLDS and seeds < 2 else verdict
+    return replace(finding, verdict=WEAKER, few=True) if finding.verdict == HOLDS and seeds < 2 else finding
 
 
 def named(name: str, finding: Finding) -> Finding:
@@ -96,14 +109,14 @@ def above(differences: Sequence[float], margin: float = 0.0) -> Finding:
         return Finding(UNTESTED)
     mean, least = statistics.fmean(differences), min(differences)
     verdict = HOLDS if mean > margin and least > 0 else WEAKER if mean > 0 else FAILS
-    return Finding(capped(verdict, len(differences)), spread(differences))
+    return capped(Finding(verdict, spread(differences)), len(differences))
 
 
 def at_most(values: Sequence[float], limit: float) -> Finding:
     """The mean is at most `limit`."""
     found = Measured.of(values)
     verdict = HOLDS if found.value + 2 * found.error <= limit else WEAKER if found.value <= limit else FAILS
-    return Finding(capped(verdict, len(values)), spread(values))
+    return capped(Finding(verdict, spread(values)), len(values))
 
 
 def number(values: Sequence[float], stated: str) -> Finding:
@@ -114,4 +127,4 @@ def number(values: Sequence[float], stated: str) -> Finding:
         verdict = HOLDS
     else:
         verdict = WEAKER if found.value * value > 0 and abs(found.value) >= abs(value) / 2 else FAILS
-    return Finding(capped(verdict, len(values)), spread(values))
+    return capped(Finding(verdict, spread(values)), len(values))

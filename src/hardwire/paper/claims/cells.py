@@ -49,9 +49,8 @@ def _of_datasets(make: Callable[[list[Group]], Table], cells: int) -> Callable[[
         groups = [evidence.on(dataset)[0] for dataset in printed.DATASETS if evidence.on(dataset)]
         if not groups:
             return Finding(UNTESTED)
-        finding = _agreement(make(groups), cells)
-        verdict = capped(finding.verdict, min(group.seeds for group in groups))
-        return Finding(verdict, finding.figure, "; ".join(map(scale_of, groups)))
+        finding = replace(_agreement(make(groups), cells), scale="; ".join(map(scale_of, groups)))
+        return capped(finding, min(group.seeds for group in groups))
 
     return judge
 

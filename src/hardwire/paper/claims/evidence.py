@@ -41,9 +41,18 @@ class Evidence:
         return [group for group in self.groups if group.dataset == dataset]
 
     def nearest(self, dataset: str, check: Check) -> Finding | None:
-        """What the first group says that can test it, or else the first that can say anything."""
-        found = [about(group, finding) for group in self.on(dataset) if (finding := check(group)) is not None]
-        return next((one for one in found if one.verdict != UNTESTED), found[0] if found else None)
+        """What the first group says that can test it, or else the first that can say anything.
+
+        Where one seed is all that keeps it from holding, the next group with several decides, and both are shown.
+        """
+        groups = [(group, finding) for group in self.on(dataset) if (finding := check(group)) is not None]
+        found = [(group.seeds, about(group, finding)) for group, finding in groups]
+        tested = [(seeds, finding) for seeds, finding in found if finding.verdict != UNTESTED]
+        if not tested:
+            return found[0][1] if found else None
+        first = tested[0][1]
+        more = next((finding for seeds, finding in tested[1:] if seeds > 1), None) if first.few else None
+        return first if more is None else replace(worst([first, more]), verdict=more.verdict, few=more.few)
 
 
 def _nearness(group: Group) -> tuple[bool, int]:
@@ -53,7 +62,7 @@ def _nearness(group: Group) -> tuple[bool, int]:
 
 def about(group: Group, finding: Finding) -> Finding:
     """The finding with the scale of its runs; where they have one seed only, it holds weaker at best."""
-    return replace(finding, verdict=capped(finding.verdict, group.seeds), scale=scale_of(group))
+    return replace(capped(finding, group.seeds), scale=scale_of(group))
 
 
 def everywhere(check: Check) -> Callable[[Evidence], Finding]:

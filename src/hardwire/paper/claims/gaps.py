@@ -168,9 +168,8 @@ def _smaller_on_cifar(evidence: Evidence) -> Finding:
                 break
     if len(tops) < 2:
         return Finding(UNTESTED)
-    verdict = capped(HOLDS if tops[0] < tops[1] else FAILS, min(seeds))
     figure = f"late peak {tops[0]:.1f} on CIFAR-10-Binary, {tops[1]:.1f} on MNIST-Binary"
-    return Finding(verdict, figure, "; ".join(scales))
+    return capped(Finding(HOLDS if tops[0] < tops[1] else FAILS, figure, "; ".join(scales)), min(seeds))
 
 
 def _only_computation(group: Group) -> Finding | None:

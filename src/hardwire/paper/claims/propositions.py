@@ -175,7 +175,7 @@ def _near(quantity: str, stated: float, slack: float, evidence: Evidence) -> Fin
 
 def _alphas(evidence: Evidence) -> Finding:
     found = {classes: default_group_temperature(classes, 1) for classes in printed.GROUPSUM_ALPHA}
-    wrong = sum(judge_printed([found[c]], text) != AGREE for c, text in printed.GROUPSUM_ALPHA.items())
+    wrong = sum(judge_printed([found[c]], text) != [AGREE] for c, text in printed.GROUPSUM_ALPHA.items())
     return exact(wrong, len(found), ", ".join(f"α({c}) = {a:.3f}" for c, a in found.items()))
 
 

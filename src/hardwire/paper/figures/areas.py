@@ -61,9 +61,9 @@ def gate_usage(group: Group) -> Figure:
         for place, (method, values) in enumerate(shares.items()):
             spots = [gate + (place + 0.5) * width - 0.425 for gate in range(len(values))]
             axis.bar(spots, values, width, color=COLOURS[method], label=method_name(method))
-        axis.set_xticks(range(16), GATE_NAMES, rotation=60, ha="right")
+        axis.set_xticks(range(len(GATE_NAMES)), GATE_NAMES, rotation=60, ha="right")
         axis.set(ylabel="share of neurons (%)")
-        axis.axhline(100 / 16, color="#888888", linewidth=1, linestyle=":")
+        axis.axhline(100 / len(GATE_NAMES), color="#888888", linewidth=1, linestyle=":")
         legend_below(drawing, axis)
 
     return figure_of(

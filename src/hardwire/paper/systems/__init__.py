@@ -26,7 +26,7 @@ class SystemsKind(PaperKind):
         Axis("run", "runs", one_of("run", _runs)),
     )
     rooms: tuple[str, ...] = ("data", "layers", "measure", "noise", "selection", "systems", "temperature", "training")
-    rooms += ("paper.systems", "paper.telling")
+    rooms += ("paper.systems.catalog", "paper.systems.train", "paper.systems.two_levels", "paper.telling")
 
     def run(self, job: Job) -> Outcome:
         from hardwire.paper.systems.train import run

@@ -81,7 +81,7 @@ def representative_gates(pixels: Pixels) -> Table:
     rows: list[list[Entry | str | int]] = [["Binary {0,1}", *(_kind_entry(k, gap.BINARY, "binary") for k in kinds)]]
     if source is None or source[0] != "mnist":
         theirs = printed.COMPUTATION_GAP["mnist"]
-        rows.append(["MNIST pixels", *(judged("not in the store", theirs[kind], NOT_COMPARABLE) for kind in kinds)])
+        rows.append(["MNIST pixels", *(judged("not in the store", theirs[kind], [NOT_COMPARABLE]) for kind in kinds)])
     if source is not None:
         inputs = gap.of_counts(source[1])
         rows.append([f"{source[0]} pixels", *(_kind_entry(kind, inputs, source[0]) for kind in kinds)])
@@ -119,7 +119,8 @@ def _gates_entry(by_gate: dict[str, float], theirs: str, digits: int) -> Entry:
     for name, value in by_gate.items():
         gates.setdefault(f"{value:.{digits}f}", []).append(name)
     text = "; ".join(f"{', '.join(names)} {value}" if len(gates) > 1 else value for value, names in gates.items())
-    return judged(text, theirs, worst([judge_printed([value], theirs) for value in by_gate.values()]) if theirs else "")
+    verdicts = [verdict for value in by_gate.values() for verdict in judge_printed([value], theirs)] if theirs else []
+    return judged(text, theirs, [worst(verdicts)])
 
 
 def pixel_distribution(pixels: Pixels) -> Table | None:
@@ -142,7 +143,7 @@ def pixel_distribution(pixels: Pixels) -> Table | None:
         bits = 100 * sum(count for value, count in counts.items() if inside(float(value > 0.5))) / total
         theirs = printed.PIXELS[label] if name == "mnist" else ("", "")
         pairs = zip((raw, bits), theirs, strict=True)
-        rows.append([label, *(judged(f"{v:.2f}", p, judge_printed([v], p) if p else "") for v, p in pairs)])
+        rows.append([label, *(judged(f"{v:.2f}", p, judge_printed([v], p) if p else []) for v, p in pairs)])
     return table(
         "pixels",
         f"Pixel value distribution of {name} (% of both splits)",

@@ -36,7 +36,7 @@ def _where(part: Table | Figure) -> list[str]:
 def _cell(entry: Entry, beside: str) -> str:
     aside = [f"{beside} {entry.beside}"] if entry.beside else []
     if entry.verdict and entry.verdict != entry.text:
-        aside.append(entry.verdict)
+        aside.append(f"{entry.verdict}: {entry.each}" if entry.each else entry.verdict)
     return entry.text + (f" ({'; '.join(aside)})" if aside else "")
 
 

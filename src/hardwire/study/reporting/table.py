@@ -11,12 +11,16 @@ GOOD, WEAK, BAD, OPEN = "good", "weak", "bad", "open"
 
 @dataclass(frozen=True)
 class Entry:
-    """One cell. beside: what it is compared with; verdict and its tone: how the comparison ends."""
+    """One cell. beside: what it is compared with; verdict and its tone: how the comparison ends.
+
+    each: the verdicts on its several numbers, where they are not all the same.
+    """
 
     text: str
     beside: str = ""
     verdict: str = ""
     tone: str = OPEN
+    each: str = ""
 
     def __str__(self) -> str:
         return self.text

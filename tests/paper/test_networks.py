@@ -1,0 +1,53 @@
+"""Runs of the kind `network` as the published grid needs them: of a fixed time, resumed, with noise of both kinds."""
+
+import time
+
+import pytest
+import small_studies
+import torch
+
+import hardwire as hw
+from hardwire.paper.networks.train import TimeLimit, run
+from hardwire.study.kinds import Job
+from hardwire.training import Run
+
+
+def test_a_run_of_a_fixed_time_counts_the_time_of_all_its_attempts(monkeypatch):
+    now = 1000.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    net = hw.LogicNetwork(4, 2, 4, 1)
+    resumed = Run(net, torch.optim.Adam(net.parameters()), 100, iteration=50, seconds=50.0)
+    limit = TimeLimit(60.0)
+    limit.on_start(resumed)
+    assert not resumed.stop
+    now += 9.0
+    limit.on_step(resumed)
+    assert not resumed.stop
+    now += 1.0
+    limit.on_step(resumed)
+    assert resumed.stop
+    finished = Run(net, resumed.optimizer, 100, iteration=50, seconds=60.0)
+    limit.on_start(finished)
+    assert finished.stop
+
+
+class _Killed(Exception):
+    pass
+
+
+@pytest.mark.parametrize("options", ['start = "residual"', 'noise = "sample"'])
+def test_a_noisy_run_that_is_cut_off_ends_like_one_that_was_not(tmp_path, options):
+    text = small_studies.SMALL.replace('name = "test"', f'name = "test"\n{options}').replace("[60]", "[20]")
+    text = text.replace('methods = ["soft-mix", "hard-st", "gumbel-st+cage"]', 'methods = ["gumbel-st+cage"]')
+    config = small_studies.parse(text.replace("[0.5, 2.0]", "[1.0]").replace("[100]", "[20]")).configs[0]
+    whole = run(Job(config, tmp_path / "whole"))
+
+    def kill(iteration, iterations, record):
+        if iteration == 10:
+            raise _Killed
+
+    with pytest.raises(_Killed):
+        run(Job(config, tmp_path / "part", tell=kill))
+    again = run(Job(config, tmp_path / "part"))
+    assert again.measurements == whole.measurements
+    assert [{**r, "seconds": 0} for r in again.records] == [{**r, "seconds": 0} for r in whole.records]
