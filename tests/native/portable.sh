@@ -2,13 +2,7 @@
 # Builds the native code's own tests for systems that are not this one, and runs them where an emulator is installed:
 # aarch64 Linux (qemu-user), Windows (wine), macOS (compiled only). Needs the ziglang wheel, clang for all of them.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-root=$here/../..
-native=$root/src/native
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-python=${PYTHON:-python3}
-"$python" "$native/make_gate_table.py" "$root/src/hardwire/gates/table.py" "$work/gate_table.hpp"
+. "$(dirname "$0")/common.sh"
 
 build() {  # target, definitions -> $work/test
   compile="$python -m ziglang c++ -target $1 ${*:2} -std=c++20 -O2 -Wall -Wextra -Wno-psabi -Wno-ignored-attributes -I$native -I$work"
@@ -18,7 +12,7 @@ build() {  # target, definitions -> $work/test
     $compile -DHARDWIRE_ISA=avx2 -mavx2 -mfma -c "$native/kernels.cpp" -o "$work/avx2.o"
     $compile -DHARDWIRE_ISA=avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -c "$native/kernels.cpp" -o "$work/avx512.o"
   fi
-  $compile "$here"/*.cpp "$native"/{choice,circuit,engine,floats,instruction_sets,packed,packing,stack,threads,trees}.cpp "$work"/*.o -o "$work/test"
+  $compile "$here"/*.cpp $sources "$work"/*.o -o "$work/test"
 }
 
 attempt() {  # emulator and its arguments: runs the test where the emulator is installed

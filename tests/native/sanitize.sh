@@ -2,13 +2,8 @@
 # Builds the native code's own tests with each sanitizer and runs them with every instruction set this machine has.
 # Needs g++ or clang++ (CXX) on x86-64; takes a few minutes.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-root=$here/../..
-native=$root/src/native
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/common.sh"
 compiler=${CXX:-g++}
-"${PYTHON:-python3}" "$native/make_gate_table.py" "$root/src/hardwire/gates/table.py" "$work/gate_table.hpp"
 common="-std=c++20 -g -O1 -fno-omit-frame-pointer -Wall -Wextra -Wno-psabi -Wno-ignored-attributes -Wno-unknown-warning-option
   -Wno-maybe-uninitialized -DHARDWIRE_X86_64 -I$native -I$work"
 
@@ -18,7 +13,7 @@ for sanitizer in address,undefined thread; do
   kernels baseline
   kernels avx2 -mavx2 -mfma
   kernels avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma
-  $compiler $flags "$here"/*.cpp "$native"/{choice,circuit,engine,floats,instruction_sets,packed,packing,stack,threads,trees}.cpp "$work"/*.o -o "$work/test" -lpthread
+  $compiler $flags "$here"/*.cpp $sources "$work"/*.o -o "$work/test" -lpthread
   for isa in baseline avx2 avx512; do
     echo "sanitizer $sanitizer:"
     HARDWIRE_ISA=$isa "$work/test"

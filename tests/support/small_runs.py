@@ -33,3 +33,14 @@ def same_state(a, b) -> bool:
 def with_support() -> dict[str, str]:
     """The environment of a process of its own that imports these helpers."""
     return {**os.environ, "PYTHONPATH": os.path.dirname(__file__)}
+
+
+class StopAt(hw.Callback):
+    """Raises after a step, as a crash would."""
+
+    def __init__(self, iteration):
+        self.iteration = iteration
+
+    def on_step(self, run):
+        if run.iteration == self.iteration:
+            raise RuntimeError("crashed")

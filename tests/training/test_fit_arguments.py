@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from small_runs import digits, same_state, small_net
+from small_runs import StopAt, digits, same_state, small_net
 from torch import nn
 from torch.nn import functional as F
 from torch.optim import lr_scheduler
@@ -42,15 +42,6 @@ def soft_moe():
 def search():
     torch.manual_seed(2)
     return hw.SearchNetwork(1, 10, channels=4, cells=1, nodes=1, method="gumbel-st", cage=True, seed=1)
-
-
-class StopAt(hw.Callback):
-    def __init__(self, iteration):
-        self.iteration = iteration
-
-    def on_step(self, run):
-        if run.iteration == self.iteration:
-            raise RuntimeError("crashed")
 
 
 @pytest.mark.parametrize("make", [experts, soft_moe, search])

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 import torch
-from small_runs import SIX, digits, same_state, small_net, with_support
+from small_runs import SIX, StopAt, digits, same_state, small_net, with_support
 from torch import nn
 
 import hardwire as hw
@@ -16,17 +16,6 @@ from hardwire.training.checkpoint import flatten, unflatten
 from hardwire.training.order import BatchOrder
 
 RUN = {"iterations": 12, "batch_size": 24, "evaluate_every": 5}
-
-
-class StopAt(hw.Callback):
-    """Raises after a step, as a crash would."""
-
-    def __init__(self, iteration):
-        self.iteration = iteration
-
-    def on_step(self, run):
-        if run.iteration == self.iteration:
-            raise RuntimeError("crashed")
 
 
 def same_optimizer(a, b) -> bool:
