@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 from small_studies import made_run
 
-from hardwire.paper import convergence, printed, statistics, tables
+from hardwire.paper import convergence, own_tables, printed, statistics, tables
 from hardwire.paper.figures import curves, training
 from hardwire.paper.groups import group_runs
 from hardwire.paper.judging import Measured, judge_printed, judge_runs, judged, worst
@@ -206,24 +206,24 @@ def test_the_computation_gap_of_each_method_is_a_table_where_inputs_are_continuo
         for method, gap in (("soft-mix", 0.002), ("hard-st", 0.004))
         for seed in (0, 1)
     ]
-    table = tables.computation_gap(group_of(*runs))
+    table = own_tables.computation_gap(group_of(*runs))
     assert texts(table) == {"Soft-Mix": ["0.25 ± 0.07"], "Hard-ST": ["0.45 ± 0.07"]} and "identical" in table.where
-    assert tables.computation_gap(group_of(made_run("hard-st"))) is None  # binary inputs have none
+    assert own_tables.computation_gap(group_of(made_run("hard-st"))) is None  # binary inputs have none
 
 
 def test_training_rows_stand_beside_test_rows():
     run = made_run(
         "soft-mix", 1.0, selection=(0.0, 0.02), deploy=(0.5, 0.9), train_method=(0.5, 0.99), train_deploy=(0.5, 0.95)
     )
-    table = tables.training_accuracy(group_of(run))
+    table = own_tables.training_accuracy(group_of(run))
     assert texts(table) == {"Soft-Mix": ["1", "99.0", "92.0", "95.0", "90.0"]}
-    assert tables.training_accuracy(group_of(made_run("soft-mix"))) is None  # a store of 0.1.0
+    assert own_tables.training_accuracy(group_of(made_run("soft-mix"))) is None  # a store of 0.1.0
 
 
 def test_the_same_logits_under_other_passes_are_measured_from_the_argmax_network():
     accuracies = {"argmax": 0.8, "soft-mix": 0.9, "soft-gumbel": 0.95, "hard-st": 0.8, "gumbel-st": 0.7}
     run = made_run("soft-gumbel", 2.0, measurements={f"forward.{name}": a for name, a in accuracies.items()})
-    assert texts(tables.other_forwards(group_of(run))) == {"Soft-Gumbel": ["2", "+10.0", "+15.0", "+0.0", "-10.0"]}
+    assert texts(own_tables.other_forwards(group_of(run))) == {"Soft-Gumbel": ["2", "+10.0", "+15.0", "+0.0", "-10.0"]}
 
 
 def test_cages_figure_draws_its_own_average_where_a_run_has_told_it():

@@ -6,7 +6,7 @@ sections, because a table of runs of different widths would compare widths.
 
 from collections.abc import Iterable
 
-from hardwire.paper import convergence, statistics, tables
+from hardwire.paper import convergence, own_tables, statistics, tables
 from hardwire.paper.claims import RULES, Evidence, claim_table, judge_all, summary
 from hardwire.paper.figures import figures_of_depth, figures_of_depths
 from hardwire.paper.groups import FAILURE_RULE, PEAK_RULE, Group, NetworkRun, group_runs
@@ -70,12 +70,12 @@ def _listed(values: Iterable[float]) -> str:
 def _depth_section(group: Group) -> Section:
     """Everything about a group of one depth."""
     found = [
-        tables.deployed_accuracy(group),
-        tables.training_accuracy(group),
+        own_tables.deployed_accuracy(group),
+        own_tables.training_accuracy(group),
         tables.selection_gap(group),
         tables.factorial(group),
-        tables.other_forwards(group),
-        tables.computation_gap(group),
+        own_tables.other_forwards(group),
+        own_tables.computation_gap(group),
         *(convergence.convergence(group, definition) for definition in convergence.DEFINITIONS),
         statistics.significance(group),
     ]
