@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hardwire as hw
-from hardwire.circuit import Circuit, Netlist, algebra, equivalence
+from hardwire.circuit import Circuit, Netlist, equivalence
 from hardwire.circuit.equivalence import netlists_equal
 from hardwire.circuit.passes import PASSES, simplify
 from hardwire.circuit.passes.rewrite import find_exclusive_ors, rewrite_aig
 from hardwire.circuit.speed import random_circuit as large_circuit
-from hardwire.gates import GATES
+from hardwire.gates import GATES, algebra
 
 
 def test_the_tables_of_gate_numbers_agree_with_the_truth_tables():

@@ -6,9 +6,10 @@ A literal is twice a variable, plus one where it is negated; literal 0 is false.
 from collections.abc import Sequence
 from pathlib import Path
 
-from hardwire.circuit import algebra
+from hardwire.circuit.leb128 import unsigned
 from hardwire.circuit.netlist import Netlist
 from hardwire.files import write_whole
+from hardwire.gates import algebra
 
 
 def write_aiger(netlist: Netlist, path: Path, comment: Sequence[str] = ()) -> None:
@@ -28,7 +29,7 @@ def to_aiger(netlist: Netlist, ascii: bool = False, comment: Sequence[str] = ())
         lines += [f"{2 * (count + i + 1)} {left} {right}" for i, (left, right) in enumerate(ands)]
     else:
         body = b"".join(
-            _delta(2 * (count + i + 1) - left) + _delta(left - right) for i, (left, right) in enumerate(ands)
+            unsigned(2 * (count + i + 1) - left) + unsigned(left - right) for i, (left, right) in enumerate(ands)
         )
     symbols = [f"i{i} x[{i}]" for i in range(count)] + [f"o{i} label[{i}]" for i in range(len(outputs))]
     return "\n".join([*lines, ""]).encode() + body + "\n".join([*symbols, "c", *comment, ""]).encode()
@@ -56,13 +57,3 @@ def and_inverter_graph(netlist: Netlist) -> tuple[list[tuple[int, int]], list[in
             result = {algebra.A: a, algebra.NOT_A: a ^ 1, algebra.B: b, algebra.NOT_B: b ^ 1}[gate]
         literal.append(result)
     return ands, [literal[node] for node in netlist.outputs.tolist()]
-
-
-def _delta(value: int) -> bytes:
-    """Seven bits a byte, lowest first, the top bit saying that more follow."""
-    parts = bytearray()
-    while value >= 0x80:
-        parts.append(value & 0x7F | 0x80)
-        value >>= 7
-    parts.append(value)
-    return bytes(parts)

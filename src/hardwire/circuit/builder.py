@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hardwire.circuit import algebra
 from hardwire.circuit.netlist import Netlist
+from hardwire.gates import algebra
 
 
 class Builder:

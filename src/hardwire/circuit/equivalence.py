@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hardwire.bits import unpack, word_count
-from hardwire.circuit import algebra
 from hardwire.circuit.aiger import write_aiger
 from hardwire.circuit.builder import Builder
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.tools import has_abc, run_abc
 from hardwire.errors import HardwireError
+from hardwire.gates import algebra
 
 EXHAUSTIVE_INPUTS = 16
 SAT_CONFLICTS = 1_000_000  # for one pair of nodes; past this, or past the time, ABC gives up

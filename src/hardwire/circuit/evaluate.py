@@ -12,12 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from hardwire.bits import Encoder, check_words, pack, transpose, unpack, word_count
-from hardwire.circuit import algebra
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.schedule import Schedule, schedule, single
 from hardwire.errors import HardwireError
-from hardwire.gates import GATES, THRESHOLD
+from hardwire.gates import GATES, THRESHOLD, algebra
 
 try:
     from hardwire import _native

@@ -6,12 +6,12 @@ the winning class, or of the number in two's complement, lowest first.
 
 from collections import deque
 
-from hardwire.circuit import algebra
 from hardwire.circuit.builder import Builder
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.counting import count_plan
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.reading import INFINITY, Reading
+from hardwire.gates import algebra
 
 Player = tuple[list[int], list[int]]  # a score and a class number, each as nodes, lowest bit first
 

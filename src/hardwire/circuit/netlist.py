@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hardwire.circuit import algebra
 from hardwire.errors import HardwireError
-from hardwire.gates import GATES
+from hardwire.gates import GATES, algebra
 
 Integers = npt.NDArray[np.integer[Any]]
 _FIELDS = (("gate", np.uint8), ("first", np.int32), ("second", np.int32), ("outputs", np.int32))

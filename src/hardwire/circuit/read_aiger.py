@@ -9,10 +9,10 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hardwire.circuit import algebra
 from hardwire.circuit.builder import Builder
 from hardwire.circuit.netlist import Netlist
 from hardwire.errors import HardwireError
+from hardwire.gates import algebra
 
 MOST_INPUTS = 1 << 20  # in binary files they take no bytes, and a few bytes must not ask for gigabytes
 ALWAYS = -1  # the stage of a constant, which is there in every cycle

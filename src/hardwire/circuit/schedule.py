@@ -10,10 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from hardwire.circuit import algebra
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.statistics import live_nodes
-from hardwire.gates import GATES
+from hardwire.gates import GATES, algebra
 
 FOREVER = np.iinfo(np.int32).max
 

@@ -13,13 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from hardwire.bits import unpack
-from hardwire.circuit import algebra
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.passes import simplify
 from hardwire.circuit.passes.sweep import node_values
 from hardwire.errors import HardwireError
-from hardwire.gates import THRESHOLD
+from hardwire.gates import THRESHOLD, algebra
 
 SAMPLE = 1 << 14  # training images on which gates are compared with their operands
 ROUNDS = 4

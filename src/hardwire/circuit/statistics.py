@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from hardwire.circuit import algebra
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.netlist import Netlist
-from hardwire.gates import GATE_NAMES, GATES
+from hardwire.gates import GATE_NAMES, GATES, algebra
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,7 @@ import torch
 
 from hardwire.engine.stack import GRADIENTS, MAXIMUM, NOTHING, Level, Stack
 from hardwire.errors import HardwireError, unknown_name
-from hardwire.gates import GATES
-
-_OR = next(gate.index for gate in GATES if gate.name == "OR")
+from hardwire.gates import GATES, algebra
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +61,7 @@ def _wrong_choice(level: Level) -> str | None:
         return "it needs either the logits of its gates or one gate for all neurons"
     if level.gate is not None and not 0 <= level.gate < len(GATES):
         return f"gate {level.gate} does not exist; they are 0 to {len(GATES) - 1}"
-    if level.gradient == MAXIMUM and level.gate != _OR:
+    if level.gradient == MAXIMUM and level.gate != algebra.OR:
         return 'gradient "maximum" is for levels of the fixed gate OR'
     if level.gate_logits is not None and level.gate_logits.shape[1:] != (len(GATES),):
         return f"its gate logits are {list(level.gate_logits.shape)}, not [rows, {len(GATES)}]"

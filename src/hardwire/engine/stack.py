@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from hardwire.bits import Bits
-from hardwire.gates import GATES
+from hardwire.gates import GATES, algebra
 from hardwire.noise import NoiseKey
 from hardwire.selection import Method, check_logits, first_argmax
 
@@ -195,19 +195,10 @@ def freeze(stack: Stack) -> list[FrozenLevel]:
 def _freeze_level(level: Level) -> FrozenLevel:
     wires, gates = frozen_wires(level).numpy(), frozen_gates(level).numpy()
     if level.padded:
-        for side, restricted in enumerate(_restricted()):
-            gates = np.where(wires[side] == NOTHING, restricted[gates], gates)
+        for side, held in enumerate((algebra.FIRST_IS[0], algebra.SECOND_IS[0])):
+            gates = np.where(wires[side] == NOTHING, np.array(held, np.uint8)[gates], gates)
         wires = np.maximum(wires, 0)
     return FrozenLevel(level.inputs, wires, gates)
-
-
-def _restricted() -> tuple["NDArray[np.uint8]", "NDArray[np.uint8]"]:
-    """uint8 [16] twice: each gate with its first, and with its second input held at 0, as a gate."""
-    number = {gate.truth_table: gate.index for gate in GATES}
-    tables = [gate.truth_table for gate in GATES]  # the outputs for 00, 01, 10 and 11
-    first = [number[f00, f01, f00, f01] for f00, f01, _, _ in tables]
-    second = [number[f00, f00, f10, f10] for f00, _, f10, _ in tables]
-    return np.array(first, np.uint8), np.array(second, np.uint8)
 
 
 def frozen_gates(level: Level) -> torch.Tensor:

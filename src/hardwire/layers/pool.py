@@ -7,11 +7,9 @@ import torch
 
 from hardwire.engine.stack import GRADIENTS, MAXIMUM, NOTHING, Level
 from hardwire.errors import HardwireError, unknown_name, whole_number
-from hardwire.gates import GATES
+from hardwire.gates import algebra
 from hardwire.layers.base import GateLayer, register_layer
 from hardwire.layers.images import grid, image_shape
-
-OR = next(gate.index for gate in GATES if gate.name == "OR")
 
 
 @register_layer
@@ -62,7 +60,7 @@ class OrPool2d(GateLayer):
             raise HardwireError("this pooling layer does not know its image; give shape=(channels, height, width)")
         inputs, levels = self.inputs, []
         for wires in self._wires:
-            levels.append(Level(inputs, wires.shape[1], wires, gate=OR, padded=True, gradient=self.gradient))
+            levels.append(Level(inputs, wires.shape[1], wires, gate=algebra.OR, padded=True, gradient=self.gradient))
             inputs = wires.shape[1]
         return levels
 

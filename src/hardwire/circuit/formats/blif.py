@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy.typing as npt
 
-from hardwire.circuit import algebra
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.formats import register
 from hardwire.circuit.formats.header import about
@@ -18,7 +17,7 @@ from hardwire.circuit.reading import reading_of
 from hardwire.circuit.tools import linked, run_abc
 from hardwire.errors import HardwireError
 from hardwire.files import write_whole
-from hardwire.gates import GATES
+from hardwire.gates import GATES, algebra
 
 
 def write(

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from hardwire.circuit import algebra
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.schedule import schedule
 from hardwire.circuit.straight_line import straight_line
-from hardwire.gates import GATES
+from hardwire.gates import GATES, algebra
 
 ALL_ONES = "(word)~(word)0"
 

@@ -4,12 +4,12 @@ Costs are levels of logic as small look-up tables have them: a gate is one, a co
 three and an eighth of its width. They are what pipelines are cut by.
 """
 
-from hardwire.circuit import algebra
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.counting import count_plan
 from hardwire.circuit.formats.verilog_module import Module, Signal
 from hardwire.circuit.reading import INFINITY, Reading
 from hardwire.circuit.statistics import live_nodes
+from hardwire.gates import algebra
 
 COUNTERS = """\
   /* verilator lint_off UNUSEDSIGNAL */ // a number may have bits that are always 0

@@ -7,7 +7,8 @@ holds one bit of many images: 128 of them where the runtime has SIMD, 64 otherwi
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from hardwire.circuit import algebra
+from hardwire.circuit.leb128 import signed, unsigned
+from hardwire.gates import algebra
 
 I32, I64, F32, V128 = 0x7F, 0x7E, 0x7D, 0x7B
 PAGE = 1 << 16
@@ -66,25 +67,6 @@ SIMD = {  # behind the prefix 0xFD
     "v128.xor": 81,
     "i8x16.bitmask": 100,
 }
-
-
-def unsigned(value: int) -> bytes:
-    """LEB128: seven bits a byte, lowest first, the top bit saying that more follow."""
-    parts = bytearray()
-    while value >= 0x80:
-        parts.append(value & 0x7F | 0x80)
-        value >>= 7
-    parts.append(value)
-    return bytes(parts)
-
-
-def signed(value: int) -> bytes:
-    parts = bytearray()
-    while not -64 <= value < 64:
-        parts.append(value & 0x7F | 0x80)
-        value >>= 7
-    parts.append(value & 0x7F)
-    return bytes(parts)
 
 
 def op(name: str, *numbers: int) -> bytes:

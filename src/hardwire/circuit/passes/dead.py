@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from hardwire.circuit import algebra
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.statistics import live_nodes
+from hardwire.gates import algebra
 
 
 def remove_dead(netlist: Netlist) -> Netlist:

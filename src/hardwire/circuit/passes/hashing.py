@@ -4,9 +4,9 @@ The others become wires or inverters of it, for the wire pass to absorb. Operand
 stands for its negation too, so OR(a, b) and NOR(b, a) meet.
 """
 
-from hardwire.circuit import algebra
 from hardwire.circuit.builder import Builder
 from hardwire.circuit.netlist import Netlist
+from hardwire.gates import algebra
 
 
 def merge_equal(netlist: Netlist) -> Netlist:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from hardwire.circuit import algebra
 from hardwire.circuit.netlist import Netlist
+from hardwire.gates import algebra
 
 
 def push_inverters(netlist: Netlist) -> Netlist:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from hardwire.circuit import algebra
 from hardwire.circuit.aiger import write_aiger
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.read_aiger import read_aiger
 from hardwire.errors import HardwireError
+from hardwire.gates import algebra
 
 AND_GATES = {gate: form[:2] for gate, form in algebra.AS_AND.items() if not form[2]}  # negate first, negate second
 

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from hardwire.bits import pack, transpose
-from hardwire.circuit import algebra
 from hardwire.circuit.builder import Builder
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.equivalence import Equivalence, netlists_equal
 from hardwire.circuit.evaluate import word_gate
 from hardwire.circuit.netlist import Netlist
+from hardwire.gates import algebra
 
 ROWS = 1 << 14
 ROUNDS = 24  # counterexamples, after which the circuit stays as it was

@@ -3,9 +3,9 @@
 An output behind an inverter keeps that inverter, because an output is a node.
 """
 
-from hardwire.circuit import algebra
 from hardwire.circuit.builder import Builder
 from hardwire.circuit.netlist import Netlist
+from hardwire.gates import algebra
 
 
 def absorb_wires(netlist: Netlist) -> Netlist:

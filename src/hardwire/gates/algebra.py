@@ -7,7 +7,7 @@ Verilog need to be told of them.
 
 from collections.abc import Callable
 
-from hardwire.gates import GATES
+from hardwire.gates.table import GATES
 
 PAIRS = ((0, 0), (0, 1), (1, 0), (1, 1))
 Boolean = Callable[[int, int], int]
