@@ -9,7 +9,7 @@ from hardwire.cli.circuit_files import open_circuit, print_table, simplify_aloud
 
 
 def bench(
-    file: Annotated[Path | None, typer.Option(help="A circuit or model file; otherwise a random network.")] = None,
+    file: Annotated[Path | None, typer.Argument(help="A circuit or model file; otherwise a random network.")] = None,
     inputs: Annotated[int, typer.Option(help="Of the random network.")] = 784,
     width: Annotated[int, typer.Option(help="Of the random network.")] = 8000,
     depth: Annotated[int, typer.Option(help="Of the random network.")] = 6,

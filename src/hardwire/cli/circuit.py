@@ -5,13 +5,14 @@ from typing import Annotated, Any
 
 import typer
 
-from hardwire.cli.circuit_files import dataset_for, open_circuit, print_table, simplify_aloud, steps
+from hardwire.cli.circuit_files import dataset_for, one_target, open_circuit, print_table, simplify_aloud, steps
 from hardwire.cli.options import TRAINED_ON
 
 app = typer.Typer(help="Circuits: build, simplify, run, export and verify them.", no_args_is_help=True)
 
 Model = Annotated[Path, typer.Argument(help="A model file or a circuit file.")]
-Written = Annotated[Path, typer.Argument(help="The circuit file to write.")]
+Written = Annotated[Path | None, typer.Argument(help="The circuit file to write, here or behind -o.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="The file to write, instead of the argument.")]
 Raw = Annotated[
     str | None,
     typer.Option(
@@ -24,13 +25,15 @@ Pipeline = Annotated[float | None, typer.Option(help="Verilog: registers every s
 @app.command()
 def build(
     model: Model,
-    out: Written,
+    out: Written = None,
     simplified: Annotated[bool, typer.Option("--simplify/--no-simplify", help="Simplify it as well.")] = True,
     data: Annotated[str | None, typer.Option(help=f"Note its accuracy on this test set. {TRAINED_ON}")] = None,
+    to: Out = None,
 ) -> None:
     """Turn a trained model into a circuit file, which runs without torch."""
     from hardwire.circuit.evaluate import how_well, test_set
 
+    path = one_target(out, to)
     circuit = open_circuit(model)
     dataset = dataset_for(circuit, data)
     if dataset is not None:
@@ -39,35 +42,39 @@ def build(
         typer.echo(f"{how_well(circuit, circuit.predict(images), wanted)} on the test set of {circuit.about.dataset}")
     if simplified:
         circuit = simplify_aloud(circuit, rewrite=False)
-    circuit.save(out)
-    typer.echo(f"wrote {out}: {circuit}")
+    circuit.save(path)
+    typer.echo(f"wrote {path}: {circuit}")
 
 
 @app.command()
 def simplify(
     file: Model,
-    out: Written,
+    out: Written = None,
     rewrite: Annotated[bool, typer.Option("--rewrite", help="AIG rewriting as well (needs aigverse).")] = False,
     dont_cares: Annotated[
         bool, typer.Option("--dont-cares", help="Use that the encoder's bits fall in order; right behind it alone.")
     ] = False,
+    to: Out = None,
 ) -> None:
     """Fewer gates, the same function, and the proof of that."""
+    path = one_target(out, to)
     circuit = simplify_aloud(open_circuit(file), rewrite, dont_cares)
-    circuit.save(out)
-    typer.echo(f"wrote {out}: {circuit}")
+    circuit.save(path)
+    typer.echo(f"wrote {path}: {circuit}")
 
 
 @app.command()
 def shrink(
     file: Model,
-    out: Written,
+    out: Written = None,
     tolerance: Annotated[float, typer.Option(help="Of the training accuracy, as a share.")] = 0.001,
     data: Annotated[str | None, typer.Option(help=f"What decides and measures. {TRAINED_ON}")] = None,
+    to: Out = None,
 ) -> None:
     """Fewer gates for a little accuracy: cut those that hardly ever change a decision on the training set."""
     from hardwire.errors import HardwireError
 
+    path = one_target(out, to)
     circuit = open_circuit(file)
     dataset = dataset_for(circuit, data)
     if dataset is None:
@@ -76,8 +83,8 @@ def shrink(
         smaller, report = circuit.shrink(dataset, tolerance=tolerance, progress=say)
     rows = [[name, f"{100 * before:.2f}", f"{100 * after:.2f}"] for name, (before, after) in report.accuracies.items()]
     print_table(["accuracy, %", "before", "after"], rows)
-    smaller.save(out)
-    typer.echo(f"{report.gates[0]:,} gates -> {report.gates[1]:,}; wrote {out}: {smaller}")
+    smaller.save(path)
+    typer.echo(f"{report.gates[0]:,} gates -> {report.gates[1]:,}; wrote {path}: {smaller}")
 
 
 @app.command()
@@ -123,7 +130,9 @@ def run(
 @app.command()
 def export(
     file: Model,
-    out: Annotated[Path, typer.Argument(help="By its ending: .c .wasm .v .aig .aag .blif .svg .dot .circuit")],
+    out: Annotated[
+        Path | None, typer.Argument(help="By its ending: .c .wasm .v .aig .aag .blif .svg .dot .circuit")
+    ] = None,
     raw: Raw = None,
     name: Annotated[str | None, typer.Option(help="Of the C functions or the module (default: the file's).")] = None,
     main: Annotated[bool, typer.Option("--main", help="C: add a program that reads a file of images.")] = False,
@@ -149,10 +158,12 @@ def export(
     images: Annotated[int, typer.Option(help="Verilog: how many images the testbench has.")] = 100,
     label: Annotated[int | None, typer.Option("--class", help="SVG and dot: only the cone of this class.")] = None,
     output: Annotated[int | None, typer.Option(help="SVG and dot: only this output of the class.")] = None,
+    to: Out = None,
 ) -> None:
     """Write the circuit as C, WebAssembly, Verilog, AIGER, BLIF or a drawing, with encoder, class sums and argmax."""
     from hardwire.circuit.verify import images_of
 
+    target = one_target(out, to)
     circuit = open_circuit(file)
     options: dict[str, Any] = {"raw": raw, "name": name, "main": main or None, "form": form, "pipeline": pipeline}
     options |= {"control": control or None, "scores": scores or None, "stream": stream}
@@ -163,7 +174,7 @@ def export(
     if raw is not None and dataset is not None and circuit.encoder is not None:
         options["values"] = dataset.raw("train")
     given = {option: value for option, value in options.items() if value is not None}
-    for path in circuit.export(out, **given):
+    for path in circuit.export(target, **given):
         typer.echo(f"wrote {path}")
 
 

@@ -9,11 +9,21 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from hardwire.errors import HardwireError
+
 PATIENCE = 1.0  # seconds after which a log is told what takes so long
 
 if TYPE_CHECKING:
     from hardwire.circuit import Circuit
     from hardwire.data import Dataset
+
+
+def one_target(argument: Path | None, option: Path | None) -> Path:
+    """The file to write, which is named once: as an argument or behind -o."""
+    given = [path for path in (argument, option) if path is not None]
+    if len(given) != 1:
+        raise HardwireError("name the file to write once: as the last argument, or behind -o")
+    return given[0]
 
 
 def open_circuit(path: Path) -> "Circuit":
