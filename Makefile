@@ -17,7 +17,7 @@ demo: $(INSTALLED)
 	$(BIN)/hardwire demo
 
 test: lint
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

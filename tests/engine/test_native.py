@@ -223,7 +223,7 @@ def test_a_wiring_that_changes_in_place_is_read_again():
 def test_a_wiring_out_of_range_is_refused():
     net = make()
     net.layers[1].wiring[0, 0] = 300
-    with pytest.raises(hw.HardwireError, match="does not exist"):
+    with pytest.raises(hw.HardwireError, match="must lie in 0 to 299"):
         net(batch(net, 4, binary=True)[0])
 
 
