@@ -84,6 +84,8 @@ class Selector(nn.Module):
 
     def temperatures(self) -> list[Temperature]:
         """All of them, each once."""
+        if not len(self.wire_temperatures):  # asked for twice a step, and a ModuleDict is slow to walk
+            return [self.temperature]
         return [self.temperature, *(self.wire_temperature(int(k)) for k in self.wire_temperatures)]
 
     def next_pass(self, mode: str, training: bool) -> "Pass":
