@@ -83,7 +83,8 @@ class _StraightThrough(torch.autograd.Function):
 
 def straight_through(hard: torch.Tensor, soft: torch.Tensor) -> torch.Tensor:
     """The values of `hard`, exactly; the gradient of `soft`, of the same shape."""
-    return _StraightThrough.apply(hard, soft)
+    result: torch.Tensor = _StraightThrough.apply(hard, soft)  # type: ignore[no-untyped-call]
+    return result
 
 
 def pick(logits: torch.Tensor) -> torch.Tensor:

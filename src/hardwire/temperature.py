@@ -117,7 +117,8 @@ class Temperature(nn.Module):
             moved = fn(buffer)
             return moved if moved.dtype == buffer.dtype else buffer.to(moved.device)
 
-        return super()._apply(move, recurse)
+        result: Temperature = super()._apply(move, recurse)  # type: ignore[no-untyped-call]
+        return result
 
 
 class Constant(Temperature):

@@ -52,7 +52,8 @@ class Columns:
         for name in self.names:
             if _is_text(name, coded[name]):
                 raise HardwireError(f"column {name!r} holds {_first_text(coded[name])!r}, but numbers were trained on")
-        return coded.to_numpy(np.float64, na_value=np.nan)
+        result: np.ndarray = coded.to_numpy(np.float64, na_value=np.nan)
+        return result
 
     def to_json(self) -> str:
         return json.dumps({"names": self.names, "texts": self.texts, "target": self.target, "labels": self.labels})

@@ -141,14 +141,16 @@ class Encoder:
 
 def _finite_matrix(x: Any) -> np.ndarray:
     """x as float32 [rows, columns], which is what `encode` will compare."""
-    x = np.asarray(x)
-    if x.ndim != 2 or 0 in x.shape or x.dtype.kind not in "buif":
-        raise HardwireError(f"thresholds are fitted to numbers [rows, raw_features], not {x.dtype} {list(x.shape)}")
+    matrix = np.asarray(x)
+    if matrix.ndim != 2 or 0 in matrix.shape or matrix.dtype.kind not in "buif":
+        raise HardwireError(
+            f"thresholds are fitted to numbers [rows, raw_features], not {matrix.dtype} {list(matrix.shape)}"
+        )
     with np.errstate(over="ignore"):
-        x = x.astype(np.float32)
-    if not np.isfinite(x).all():
+        matrix = matrix.astype(np.float32)
+    if not np.isfinite(matrix).all():
         raise HardwireError("thresholds are fitted to finite numbers below 3.4e38; NaN, infinity or more found")
-    return x
+    return matrix
 
 
 def _distinct(column: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -177,12 +179,14 @@ def _equal_shares(weights: np.ndarray, bits: int) -> np.ndarray:
     wanted = ends[-1] * np.arange(1, bits + 1) / (bits + 1)
     cuts = np.searchsorted(ends, wanted * (1 - 1e-9))
     cuts = np.maximum.accumulate(cuts - np.arange(bits)) + np.arange(bits)  # each at least one after the one before
-    return np.minimum(cuts, len(weights) - 1 - np.arange(bits, 0, -1))
+    result: np.ndarray = np.minimum(cuts, len(weights) - 1 - np.arange(bits, 0, -1))
+    return result
 
 
 def _equal_steps(values: np.ndarray, weights: np.ndarray, bits: int) -> np.ndarray:
     low, high = values[0].astype(np.float64), values[-1].astype(np.float64)
-    return (low + (high - low) * np.arange(1, bits + 1) / (bits + 1)).astype(np.float32)
+    result: np.ndarray = (low + (high - low) * np.arange(1, bits + 1) / (bits + 1)).astype(np.float32)
+    return result
 
 
 THRESHOLDS: dict[str, Callable[[np.ndarray, np.ndarray, int], np.ndarray]] = {

@@ -80,7 +80,8 @@ def _changed(point: FixedPoint, thresholds: Reals, below: Reals, above: Reals) -
     keys = point.keys(thresholds[None])[0]
     low = np.isfinite(below) & (point.quantize(below[:, None])[:, 0] > keys)
     high = np.isfinite(above) & (point.quantize(above[:, None])[:, 0] <= keys)
-    return low | high
+    result: npt.NDArray[np.bool_] = low | high
+    return result
 
 
 def _affine(kind: str, thresholds: Reals, above: Reals) -> list[tuple[float, float]]:

@@ -53,7 +53,8 @@ class Augmented(Split):
     def _shifts(self, images: int, extent: int, rng: np.random.Generator) -> np.ndarray:
         """[images, extent]: which row (or column) stands where."""
         by = rng.integers(-self.shift, self.shift + 1, images)
-        return np.clip(np.arange(extent)[None, :] + by[:, None], 0, extent - 1)
+        result: np.ndarray = np.clip(np.arange(extent)[None, :] + by[:, None], 0, extent - 1)
+        return result
 
 
 def augment(data: Dataset, flip: bool = False, shift: int = 0, seed: int = 0) -> Dataset:

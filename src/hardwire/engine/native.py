@@ -154,7 +154,8 @@ def run(request: Request, prepared: Prepared, choice: Choice) -> torch.Tensor:
     x = request.x
     source = x if isinstance(x, torch.Tensor) and request.mode != "deploy" else None
     call = _Call(prepared.native, choice, _rules(request), request.stack)
-    return _Run.apply(call, source, *logits)
+    result: torch.Tensor = _Run.apply(call, source, *logits)  # type: ignore[no-untyped-call]
+    return result
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,7 +56,8 @@ def run(request: Request, prepared: Seen | None, choice: None) -> torch.Tensor:
         h = _level(h, level, rule)
     if stack.head is None:
         return h.T
-    return h.unflatten(0, (stack.head.classes, -1)).sum(1).T / stack.head.temperature
+    result: torch.Tensor = h.unflatten(0, (stack.head.classes, -1)).sum(1).T / stack.head.temperature
+    return result
 
 
 def _columns(x: Input, dtype: torch.dtype, deploy: bool) -> torch.Tensor:
@@ -78,10 +79,9 @@ def _level(h: torch.Tensor, level: Level, rule: Rule) -> torch.Tensor:
         first = torch.arange(level.neurons, device=h.device)
         second = first + level.neurons
         if learning:  # a second pass whose value is taken off again: only the logits of wires hear of it
-            mixed = _Bilinear.apply(
-                _read_wires(below.detach(), level, weights), _mixture_coefficients(level, rule), first, second
-            )
-            return _Bilinear.apply(h, _coefficients(level, rule, h), first, second) + (mixed - mixed.detach())
+            soft = _read_wires(below.detach(), level, weights)
+            mixed = _bilinear(soft, _mixture_coefficients(level, rule), first, second)
+            return _bilinear(h, _coefficients(level, rule, h), first, second) + (mixed - mixed.detach())
     else:
         first, second = level.wires.unbind(0)
         if level.padded:
@@ -89,8 +89,14 @@ def _level(h: torch.Tensor, level: Level, rule: Rule) -> torch.Tensor:
     if rule.noise and rule.noise.per_sample and level.parameters():
         return run_sampled(h, level, rule, first, second)
     if level.gradient == MAXIMUM:
-        return _Maximum.apply(h.index_select(0, first), h.index_select(0, second))
-    return _Bilinear.apply(h, _coefficients(level, rule, h), first, second)
+        larger: torch.Tensor = _Maximum.apply(h.index_select(0, first), h.index_select(0, second))  # type: ignore[no-untyped-call]
+        return larger
+    return _bilinear(h, _coefficients(level, rule, h), first, second)
+
+
+def _bilinear(h: torch.Tensor, c: torch.Tensor, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+    out: torch.Tensor = _Bilinear.apply(h, c, first, second)  # type: ignore[no-untyped-call]
+    return out
 
 
 def _coefficients(level: Level, rule: Rule, like: torch.Tensor) -> torch.Tensor:
@@ -144,7 +150,8 @@ def _read_wires(h: torch.Tensor, level: Level, weights: torch.Tensor) -> torch.T
     candidates = level.wires
     if level.padded:
         candidates = torch.where(candidates < 0, level.inputs, candidates)
-    return _Wires.apply(h, weights.flatten(0, 1), candidates.flatten(0, 1))
+    result: torch.Tensor = _Wires.apply(h, weights.flatten(0, 1), candidates.flatten(0, 1))  # type: ignore[no-untyped-call]
+    return result
 
 
 class _KeepsInputs(torch.autograd.Function):

@@ -23,7 +23,8 @@ def run_sampled(h: torch.Tensor, level: Level, rule: Rule, first: torch.Tensor, 
         raise HardwireError("noise='sample' is for noisy methods on fixed wires; use noise='pass' with learned ones")
     logits = check_logits(level.gate_logits)
     rows = torch.arange(level.neurons, device=h.device) if level.rows is None else level.rows
-    return _Sampled.apply(h, logits.index_select(0, rows), first, second, rows, rule)
+    result: torch.Tensor = _Sampled.apply(h, logits.index_select(0, rows), first, second, rows, rule)  # type: ignore[no-untyped-call]
+    return result
 
 
 class _Sampled(torch.autograd.Function):

@@ -67,12 +67,14 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The label of each row of X; of equal sums, the first class wins."""
         places = self._said(X, Circuit.predict)
-        return self.classes_[places]
+        result: npt.NDArray[Any] = self.classes_[places]
+        return result
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """The softmax of the class sums over the temperature they were trained at, [rows, classes]."""
         sums = self._said(X, Circuit.scores)
-        return softmax(sums / self.network_.head().temperature, axis=1)
+        result: npt.NDArray[np.float64] = softmax(sums / self.network_.head().temperature, axis=1)
+        return result
 
     def _learn_target(self, y: Numbers, weight: Numbers, classes: Any) -> None:
         check_classification_targets(y)

@@ -59,4 +59,5 @@ class Binarize(nn.Module):
 
 def _quantiles(features: int, levels: int) -> torch.Tensor:
     shares = torch.arange(1, levels + 1) / (levels + 1)
-    return torch.special.ndtri(shares).expand(features, levels)
+    result: torch.Tensor = torch.special.ndtri(shares).expand(features, levels)
+    return result

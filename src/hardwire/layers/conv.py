@@ -115,7 +115,7 @@ class LogicConv2d(GateLayer):
 
     def gates_on(self, floor: int) -> int:
         """Gates of a kernel on a floor of its tree; floor 0 reads the leaves."""
-        return 2 ** (self.tree_depth - 1 - floor)
+        return 1 << (self.tree_depth - 1 - floor)
 
     @property
     def positions(self) -> int:
@@ -142,7 +142,7 @@ class LogicConv2d(GateLayer):
         return cls(**config, leaves=tensors["leaves"])
 
     def _apply(self, fn: Any, recurse: bool = True) -> "LogicConv2d":
-        super()._apply(fn, recurse)
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         self._wires = [(fn(wires), fn(rows)) for wires, rows in self._wires]
         return self
 

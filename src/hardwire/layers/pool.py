@@ -69,7 +69,7 @@ class OrPool2d(GateLayer):
         return {"shape": list(self.input_shape), **{name: getattr(self, name) for name in names}}
 
     def _apply(self, fn: Any, recurse: bool = True) -> "OrPool2d":
-        super()._apply(fn, recurse)
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         self._wires = [fn(wires) for wires in self._wires]
         return self
 

@@ -259,4 +259,5 @@ def _uncommitted_class(net: LogicNetwork) -> float:
     _, effective, deployed = node_weights(level.gate_logits, rule)
     open_weight = _by_neuron((effective * (1 - deployed)).sum(-1), level)
     temperature = net.group_sum.temperature_for(level.neurons)
-    return open_weight.unflatten(0, (net.classes, -1)).sum(-1).max().item() / temperature
+    result: float = open_weight.unflatten(0, (net.classes, -1)).sum(-1).max().item() / temperature
+    return result

@@ -104,7 +104,7 @@ def chosen_output(chosen: torch.Tensor, weights: torch.Tensor, candidates: torch
     upstream gradient with candidate k. candidates: [K, rows, ...], values only: they need no graph, so whoever runs
     them may do so under no_grad and backpropagate through the chosen one alone.
     """
-    output: torch.Tensor = _Chosen.apply(chosen, weights, candidates)
+    output: torch.Tensor = _Chosen.apply(chosen, weights, candidates)  # type: ignore[no-untyped-call]
     return output
 
 

@@ -68,7 +68,8 @@ class VectorQuantizer(Auxiliary):
                 logits = code_logits(vectors, self.codebook)
             return self.codebook[self.choice(logits, as_index=True)]
         # one-hot weights give exactly the code, and both sides get their gradient
-        return self.choice(code_logits(vectors, self.codebook)) @ self.codebook
+        result: torch.Tensor = self.choice(code_logits(vectors, self.codebook)) @ self.codebook
+        return result
 
     def _loss(self, vectors: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         loss = self.commitment * F.mse_loss(vectors, values.detach())

@@ -63,7 +63,8 @@ class MixtureOfExperts(Auxiliary):
             index, answer = first_argmax(weights.detach()), self._learn(rows, weights)
         training = self.training and self.choice.mode == "method" and torch.is_grad_enabled()
         self.auxiliary = self.balance * load_balance(logits, index) if training and self.balance else None
-        return answer.unflatten(0, x.shape[:-1])
+        result: torch.Tensor = answer.unflatten(0, x.shape[:-1])
+        return result
 
     def _learn(self, rows: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
         """The mixture, or the chosen answers with the gradient of the choice attached."""
@@ -93,7 +94,8 @@ class TopOneRouter(nn.Module):
         rows = as_rows(x)
         logits = check_logits(self.router(rows))
         index = first_argmax(logits.detach())
-        return _top_one(self.experts, rows, logits, index, self.scaled).unflatten(0, x.shape[:-1])
+        result: torch.Tensor = _top_one(self.experts, rows, logits, index, self.scaled).unflatten(0, x.shape[:-1])
+        return result
 
 
 class SoftRouter(nn.Module):
@@ -106,7 +108,8 @@ class SoftRouter(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         rows = as_rows(x)
         weights = torch.softmax(check_logits(self.router(rows)) / self.tau, dim=-1)
-        return _mixture(self.experts, rows, weights).unflatten(0, x.shape[:-1])
+        result: torch.Tensor = _mixture(self.experts, rows, weights).unflatten(0, x.shape[:-1])
+        return result
 
 
 class SoftMoE(nn.Module):
@@ -135,7 +138,8 @@ class SoftMoE(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         logits = self.router(_tokens(x))
-        return self.choice(logits) @ _slot_answers(self.experts, x, logits, self.slots)
+        result: torch.Tensor = self.choice(logits) @ _slot_answers(self.experts, x, logits, self.slots)
+        return result
 
     def deploy(self, soft: bool = False) -> "DeployedSoftMoE":
         """Each token takes the answer of its best slot; soft: the mixture of all, at today's tau."""
@@ -192,7 +196,8 @@ def _top_one(
 def _mixture(experts: nn.ModuleList, rows: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     columns = zip(weights.T, _all_answers(experts, rows), strict=True)
     terms = (weight.view(-1, *[1] * (answer.ndim - 1)) * answer for weight, answer in columns)
-    return functools.reduce(operator.add, terms)
+    result: torch.Tensor = functools.reduce(operator.add, terms)
+    return result
 
 
 def _all_answers(experts: nn.ModuleList, rows: torch.Tensor) -> list[torch.Tensor]:

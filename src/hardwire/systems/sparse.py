@@ -47,7 +47,8 @@ class TopExperts(Auxiliary):
         index = self.choice(logits, as_index=True, top=self.top).view(len(rows), self.top)
         training = self.training and self.choice.mode == "method" and torch.is_grad_enabled()
         self.auxiliary = self.balance * load_balance(logits, index[:, 0]) if training and self.balance else None
-        return _top_answers(self.experts, rows, logits, index).unflatten(0, x.shape[:-1])
+        result: torch.Tensor = _top_answers(self.experts, rows, logits, index).unflatten(0, x.shape[:-1])
+        return result
 
     def deploy(self) -> "TopRouter":
         return TopRouter(copy.deepcopy(self.router), copy.deepcopy(self.experts), self.top).eval()
@@ -64,7 +65,8 @@ class TopRouter(nn.Module):
         rows = as_rows(x)
         logits = check_logits(self.router(rows))
         index = logits.detach().topk(self.top).indices
-        return _top_answers(self.experts, rows, logits, index).unflatten(0, x.shape[:-1])
+        result: torch.Tensor = _top_answers(self.experts, rows, logits, index).unflatten(0, x.shape[:-1])
+        return result
 
 
 class ExpertChoice(nn.Module):
@@ -92,9 +94,10 @@ class ExpertChoice(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         rows = as_rows(x)
-        return _chosen_by_experts(
+        result: torch.Tensor = _chosen_by_experts(
             self.experts, rows, self.choice(self.router(rows), as_logits=True), self.capacity
         ).unflatten(0, x.shape[:-1])
+        return result
 
     def deploy(self) -> "ChoosingExperts":
         return ChoosingExperts(copy.deepcopy(self.router), copy.deepcopy(self.experts), self.capacity).eval()
@@ -110,7 +113,8 @@ class ChoosingExperts(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         rows = as_rows(x)
         logits = check_logits(self.router(rows))
-        return _chosen_by_experts(self.experts, rows, logits, self.capacity).unflatten(0, x.shape[:-1])
+        result: torch.Tensor = _chosen_by_experts(self.experts, rows, logits, self.capacity).unflatten(0, x.shape[:-1])
+        return result
 
 
 def _hard_choice(experts: int, method: str | Method, seed: int | None) -> Choice:

@@ -46,7 +46,8 @@ def code_orders(circuit: Circuit) -> list[list[int]]:
     if circuit.encoder is None:
         return [[i] for i in range(circuit.inputs)]
     order = np.argsort(circuit.encoder.thresholds, axis=1, kind="stable")
-    return (order + np.arange(len(order))[:, None] * order.shape[1]).tolist()
+    result: list[list[int]] = (order + np.arange(len(order))[:, None] * order.shape[1]).tolist()
+    return result
 
 
 def behind_the_code(netlist: Netlist, orders: list[list[int]]) -> Netlist:

@@ -43,4 +43,5 @@ def _change(net: hw.LogicNetwork, x: hw.Bits | torch.Tensor) -> float:
         net.selector.temperature.tau.mul_(factor)
         with evaluating(net), selection_mode(net, "method"):
             scores.append(net(x))
-    return max((other - scores[0]).abs().max().item() for other in scores[1:])
+    result: float = max((other - scores[0]).abs().max().item() for other in scores[1:])
+    return result

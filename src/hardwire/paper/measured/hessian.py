@@ -66,7 +66,8 @@ class LastLayer:
 
     def _scores(self, weights: torch.Tensor) -> torch.Tensor:
         mixed = self._mixed(weights, slice(None))
-        return mixed.unflatten(1, (self.classes, -1)).sum(-1) / self.temperature
+        result: torch.Tensor = mixed.unflatten(1, (self.classes, -1)).sum(-1) / self.temperature
+        return result
 
     def _mixed(self, weights: torch.Tensor, part: slice) -> torch.Tensor:
         c0, c1, c2, c3 = (weights @ _matrix()).unbind(-1)

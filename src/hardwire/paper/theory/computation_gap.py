@@ -7,7 +7,6 @@ a on either side. Surprising: so one exact formula serves binary, uniform and an
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -34,8 +33,8 @@ def of_counts(counts: dict[float, int]) -> Halves:
     """The distribution of measured values in [0, 1]."""
     total = sum(counts.values())
     sides = []
-    for chosen in (lambda value: value <= THRESHOLD, lambda value: value > THRESHOLD):
-        side = {value: count for value, count in counts.items() if chosen(value)}
+    for above in (False, True):
+        side = {value: count for value, count in counts.items() if (value > THRESHOLD) == above}
         sides.append((sum(side.values()) / total, sum(value * count for value, count in side.items()) / total))
     return Halves(*sides)
 
@@ -43,7 +42,7 @@ def of_counts(counts: dict[float, int]) -> Halves:
 def exact(gate: Gate, inputs: Halves) -> Number:
     """The expected gap for two independent inputs of this distribution; a Fraction if the distribution's are."""
     c0, c1, c2, c3 = gate.coefficients
-    total: Any = Fraction(0)
+    total: Number = Fraction(0)
     for a_true, (p, m) in enumerate((inputs.below, inputs.above)):
         for b_true, (q, n) in enumerate((inputs.below, inputs.above)):
             soft = c0 * p * q + c1 * m * q + c2 * p * n + c3 * m * n

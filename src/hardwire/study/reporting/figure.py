@@ -68,7 +68,7 @@ def draw(paint: Callable[[Any], None], width: float, height: float, dpi: int = 1
         drawing = Drawing(figsize=(width, height), layout="constrained")
         paint(drawing)
         vector, pixels = io.StringIO(), io.BytesIO()
-        FigureCanvasSVG(drawing).print_svg(vector, metadata={"Date": None})
+        FigureCanvasSVG(drawing).print_svg(vector, metadata={"Date": None})  # type: ignore[no-untyped-call]
         FigureCanvasAgg(drawing)
         drawing.savefig(pixels, format="png", dpi=dpi, facecolor="white")
     return vector.getvalue(), pixels.getvalue()
