@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from shell import fail, run
 from typer.testing import CliRunner
 
 import hardwire as hw
@@ -28,22 +29,6 @@ TINY = ["--width", "100", "--batch-size", "32", "--iterations", "40", "--evaluat
 def wide_terminal_in_a_folder_of_its_own(monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.chdir(tmp_path)
-
-
-def run(*arguments):
-    result = CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
-    assert result.exit_code == 0, (result.output, result.exception)
-    return result.output
-
-
-def fail(capsys, *arguments):
-    """Runs `main` on a mistake; gives the one line it says."""
-    with pytest.raises(SystemExit) as exit:
-        cli.main([str(argument) for argument in arguments])
-    assert exit.value.code == 2
-    error = capsys.readouterr().err
-    assert error.startswith("error: ") and error.count("\n") == 1
-    return error
 
 
 def hardwire(*arguments, **options):

@@ -7,11 +7,10 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from shell import fail, run
 from sklearn.datasets import load_iris
-from typer.testing import CliRunner
 
 import hardwire as hw
-from hardwire import cli
 from hardwire.circuit.circuit import About
 from hardwire.training.usual import IMAGES, TABLES
 
@@ -27,19 +26,6 @@ def tables_in_a_folder_of_their_own(monkeypatch, tmp_path):
     frame.to_csv("flowers.csv", index=False)
     frame.to_parquet("flowers.parquet")
     frame.drop(columns="species")[::-1].assign(note="x").to_csv("rows.csv", index=False)
-
-
-def run(*arguments):
-    result = CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
-    assert result.exit_code == 0, (result.output, result.exception)
-    return result.output
-
-
-def fail(capsys, *arguments):
-    with pytest.raises(SystemExit) as stop:
-        cli.main([str(argument) for argument in arguments])
-    assert stop.value.code == 2
-    return capsys.readouterr().err
 
 
 def test_a_table_is_trained_measured_and_predicted_by_model_and_circuit():
