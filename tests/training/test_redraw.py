@@ -123,3 +123,14 @@ def test_numbers_without_meaning_are_named(arguments, message):
 def test_a_network_with_fixed_wires_has_nothing_to_redraw():
     with pytest.raises(hw.HardwireError, match="learned"):
         hw.fit(hw.LogicNetwork(320, 10, 100, 1, seed=0), digits(), 5, callbacks=[hw.RedrawWires()])
+
+
+def test_settings_take_it_for_learned_wires_alone(tmp_path):
+    options = {"width": 50, "iterations": 20, "redraw": 4, "candidates": 4, "wiring": "learned"}
+    job = hw.training.Settings("digits", **options).prepare(tmp_path / "net.safetensors")
+    before = job.net.layers[0].wiring.clone()
+    job.run()
+    assert not torch.equal(job.net.layers[0].wiring, before)
+    assert "redraw4" in hw.training.Settings("digits", **options).file_name(10)
+    with pytest.raises(hw.HardwireError, match="learned"):
+        hw.training.Settings("digits", redraw=4)
