@@ -17,8 +17,8 @@ DATASET = "mnist-binary"
 _COLUMNS = ["Method", "τ", "Deployed, worst τ (%)", "Deployed, best τ (%)", "Gap at the end", "Late peak of the gap"]
 _PAPER = "The paper, worst τ (%)"
 RULE = (
-    f"Advice: of the methods whose worst τ is within {SLACK:g} point of the best, one whose gap is 0, without τ if there "
-    "is one; then the best of the other kind."
+    f"Advice: of the methods whose worst τ is within {SLACK:g} point of the best, one whose gap is 0, without τ if "
+    "there is one; then the best of the other kind."
 )
 
 

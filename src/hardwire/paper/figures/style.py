@@ -3,7 +3,7 @@
 from hardwire.paper.groups import Group
 from hardwire.paper.judging import table
 from hardwire.paper.names import dataset_name
-from hardwire.study.reporting.figure import Figure
+from hardwire.study.reporting.figure import Figure, Picture
 from hardwire.study.reporting.table import Entry
 
 
@@ -14,11 +14,11 @@ def figure_of(
     *,
     where: str,
     caption: str,
-    drawn: tuple[str, bytes],
+    picture: Picture,
     columns: list[str],
     rows: list[list[Entry | str | int]],
 ) -> Figure:
-    """drawn is what `draw` gave, columns and rows are its numbers."""
+    """columns and rows: the numbers of the picture."""
     slug, title = f"{kind}-{group.name}", f"{title}, {dataset_name(group.dataset)}"
     data = table(f"{slug}-data", f"{title}: data", columns, rows)
-    return Figure(slug, title, caption, where, *drawn, data)
+    return Figure(slug, title, caption, where, picture, data)
