@@ -23,6 +23,7 @@ taus = [0.05, 2.0]
 methods = ["soft-mix", "soft-gumbel", "hard-st", "gumbel-st", "hard-st+cage", "gumbel-st+cage"]
 datasets = ["mnist-binary"]
 """
+CAGE = ("hard-st+cage", "gumbel-st+cage")
 SYSTEMS = 'name = "other"\nkind = "systems"\nseeds = [0]\nruns = ["gdas"]\n'
 
 
@@ -64,7 +65,7 @@ def test_there_is_no_advice_before_all_six_have_run(tmp_path):
     [
         ({}, {"soft-mix": 0.1}, "hard-st+cage"),  # all as good: no gap, no temperature
         ({("hard-st+cage", 2.0): 0.9}, {}, "gumbel-st+cage"),  # one stream of it is off by more than a point
-        ({(m, t): 0.9 for m in ("hard-st+cage", "gumbel-st+cage") for t in (0.05, 2.0)}, {"soft-mix": 0.1}, "hard-st"),
+        ({(m, t): 0.9 for m in CAGE for t in (0.05, 2.0)}, {"soft-mix": 0.1, "soft-gumbel": 0.1}, "hard-st"),
         ({(m, t): 0.9 for m in SIX if m != "soft-gumbel" for t in (0.05, 2.0)}, {"soft-gumbel": 0.3}, "soft-gumbel"),
     ],
 )
