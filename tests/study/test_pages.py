@@ -4,14 +4,13 @@ import pytest
 
 import hardwire as hw
 from hardwire.study.reporting.content import Report, Section
-from hardwire.study.reporting.figure import Figure, Picture
+from hardwire.study.reporting.figure import Figure, draw
 from hardwire.study.reporting.pages import NOTHING, fill, fill_pages
 from hardwire.study.reporting.table import Entry, table
 
 TABLE = table("speeds", "Speeds", ["Ball", "Speed"], [["red", Entry("1.5", "2", "differ")]], notes=["a rule"])
-FIGURE = Figure(
-    "course", "Course", "It falls.", "", Picture(lambda drawing: drawing.subplots().plot([1, 2]), 2, 2), TABLE
-)
+DRAWN = draw(lambda drawing: drawing.subplots().plot([1, 2]), 2, 2)
+FIGURE = Figure("course", "Course", "It falls.", "", *DRAWN, TABLE)
 REPORT = Report("R", [], [Section("balls", "Balls", [TABLE], [FIGURE], text=["first", "second"])])
 
 

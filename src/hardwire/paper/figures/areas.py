@@ -8,7 +8,7 @@ from hardwire.gates import GATE_NAMES
 from hardwire.paper.figures.style import figure_of
 from hardwire.paper.groups import Group
 from hardwire.paper.names import COLOURS, method_name, tau_name
-from hardwire.study.reporting.figure import Figure, Picture, legend_below, panels
+from hardwire.study.reporting.figure import Figure, draw, legend_below, panels
 
 
 def gap_heatmap(group: Group) -> Figure:
@@ -40,7 +40,7 @@ def gap_heatmap(group: Group) -> Figure:
         where='The paper\'s figure "Gap heatmaps on MNIST".',
         caption="A^M - A^hard at the end, mean over seeds. Blue: deployment outperforms training (training failure). "
         "In the paper Hard-ST and CAGE are uniformly near zero and Gumbel-ST is at -40 to -60 for τ ≤ 0.1.",
-        picture=Picture(paint, 7.2, height),
+        drawn=draw(paint, 7.2, height),
         columns=["Method", "Layers", "τ", "Final gap (points)"],
         rows=[[method_name(key[0]), key[1], f"{key[2]:g}", f"{cells[key]:.2f}"] for key in keys],
     )
@@ -73,7 +73,7 @@ def gate_usage(group: Group) -> Figure:
         where='The paper\'s figure "Gate usage distribution".',
         caption="Deployed gates over all layers and seeds; dotted: 1/16. In the paper Hard-ST uses XOR and XNOR for "
         "~11% of its neurons each, the other methods for 6 to 8%.",
-        picture=Picture(paint, 7.2, 4.4),
+        drawn=draw(paint, 7.2, 4.4),
         columns=["Method", "Gate", "Share (%)"],
         rows=[
             [method_name(method), gate, f"{value:.2f}"]

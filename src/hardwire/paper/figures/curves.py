@@ -11,7 +11,7 @@ from hardwire.paper import convergence, printed
 from hardwire.paper.figures.style import figure_of
 from hardwire.paper.groups import Group
 from hardwire.paper.names import line_style, method_name, tau_name
-from hardwire.study.reporting.figure import Figure, Picture, legend_below, panels
+from hardwire.study.reporting.figure import Figure, draw, legend_below, panels
 
 
 def gap_over_training(group: Group) -> Figure:
@@ -34,7 +34,7 @@ def gap_over_training(group: Group) -> Figure:
         f"Selection gap over training, L={group.main_depth}",
         where="The paper's figure 2a.",
         caption="Mean over seeds. The paper has τ=1 on MNIST-Binary, L=6: Hard-ST at 0, Soft-Gumbel peaking near 17.",
-        picture=Picture(paint, 7.2, 2.6 * math.ceil(len(group.taus) / 2) + 0.8),
+        drawn=draw(paint, 7.2, 2.6 * math.ceil(len(group.taus) / 2) + 0.8),
         columns=["Iteration", *(f"{method_name(method)} {tau_name(tau)}" for tau, method in curves)],
         rows=[
             [iteration, *(f"{gaps[place]:.2f}" for gaps in curves.values())]
@@ -65,7 +65,7 @@ def accuracy_against_tau(group: Group) -> Figure:
         where="The paper's figure 2b.",
         caption="Final deployed accuracy, mean and standard deviation over seeds. CAGE does not use τ: its points are "
         "repeats. In the paper Gumbel-ST falls from 98 to 51 at τ=0.05, the others stay above 97 (Soft-Gumbel: 86).",
-        picture=Picture(paint, 7.2, 4.2),
+        drawn=draw(paint, 7.2, 4.2),
         columns=["Method", "τ", "Accuracy (%)", "Standard deviation", "Seeds"],
         rows=[
             [method_name(method), f"{tau:g}", *(f"{number:.2f}" for number in _mean_and_spread(values)), len(values)]
@@ -104,7 +104,7 @@ def iterations_to_convergence(group: Group) -> Figure:
         f"Iterations to convergence, L={group.main_depth}",
         where="The paper's figure 2c.",
         caption=f"{definitions}. No point: not converged at the end. In the paper {stated}.",
-        picture=Picture(paint, 7.2, 3.6),
+        drawn=draw(paint, 7.2, 3.6),
         columns=["Definition", "Method", "τ", "Iterations"],
         rows=[
             [definition, method_name(method), f"{tau:g}", "never" if value is None else f"{value:.0f}"]
@@ -137,7 +137,7 @@ def commitment_by_layer(group: Group) -> Figure:
         where="The paper's figure 2d.",
         caption="Mean over neurons and seeds of max softmax(logits) at the end. "
         f"The paper, over its 6 layers at τ=1: {stated}.",
-        picture=Picture(paint, 7.2, 4.0),
+        drawn=draw(paint, 7.2, 4.0),
         columns=["Method", "Layer", "Commitment (%)"],
         rows=[
             [method_name(method), layer, f"{value:.2f}"]
@@ -179,7 +179,7 @@ def cage_dynamics(group: Group) -> Figure | None:
         caption="Mean over all runs with CAGE at this depth (every τ stream and seed), with their range. Confidence is "
         f"{'the moving average that sets τ' if averaged else 'that of the network'}. The paper: from τ "
         f"{printed.CAGE_START_TAU}, confidence {printed.CAGE_START_CONFIDENCE}; {ends}.",
-        picture=Picture(paint, 7.2, 3.4),
+        drawn=draw(paint, 7.2, 3.4),
         columns=["Method", "Quantity", "Iteration", "Mean", "Lowest", "Highest", "Runs"],
         rows=[
             [method_name(method), name, iteration]

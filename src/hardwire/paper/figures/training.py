@@ -10,7 +10,7 @@ from typing import Any
 from hardwire.paper.figures.style import figure_of
 from hardwire.paper.groups import Cell, Group
 from hardwire.paper.names import method_name, tau_name
-from hardwire.study.reporting.figure import Figure, Picture, legend_below, panels
+from hardwire.study.reporting.figure import Figure, draw, legend_below, panels
 from hardwire.study.reporting.table import Entry
 
 _SHADES = ("#440154", "#3b528b", "#21918c", "#5ec962", "#b5a000")  # from dark to light, as tau rises
@@ -51,7 +51,7 @@ def commitment_over_training(group: Group) -> Figure:
         f"Commitment over training, L={depth}, {tau_name(tau)}",
         where="The paper says that competition drives weight concentration over training.",
         caption="Mean over neurons and seeds of max softmax(logits), by layer; 6.25% is no preference at all.",
-        picture=Picture(paint, 7.2, 2.5 * math.ceil(len(lines) / 2) + 0.6),
+        drawn=draw(paint, 7.2, 2.5 * math.ceil(len(lines) / 2) + 0.6),
         columns=["Method", "Iteration", *(f"Layer {number} (%)" for number in range(1, depth + 1))],
         rows=rows,
     )
@@ -95,7 +95,7 @@ def gradients(group: Group) -> Figure | None:
         where='The paper\'s "Gradient Analysis" and "Extended Gradient Analysis", which have no figure.',
         caption="Root mean square of the logits' gradient on 512 training rows, mean over seeds. The paper: at low τ "
         "the gradients of mixtures vanish, and Gumbel noise maintains gradient flow.",
-        picture=Picture(paint, 7.2, 2.5 * math.ceil(len(methods) / 2) + 0.9),
+        drawn=draw(paint, 7.2, 2.5 * math.ceil(len(methods) / 2) + 0.9),
         columns=["Method", "τ", "Iteration", *(f"Layer {number}" for number in range(1, depth + 1))],
         rows=rows,
     )

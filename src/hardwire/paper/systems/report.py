@@ -7,7 +7,7 @@ from hardwire.paper.judging import table
 from hardwire.paper.systems.catalog import SYSTEMS
 from hardwire.paper.systems.verdicts import RULE, Verdict
 from hardwire.study.reporting.content import Section
-from hardwire.study.reporting.figure import Figure, Picture
+from hardwire.study.reporting.figure import Figure, draw
 from hardwire.study.reporting.table import BAD, GOOD, OPEN, Entry
 
 _WHERE = 'The paper\'s table "Training-inference gap in discrete selection", which it leaves to be tested.'
@@ -29,7 +29,7 @@ def systems_section(verdicts: list[Verdict]) -> Section:
         "Gap by system and method",
         "Every seed's gap as a dot, the largest in training as a stroke, coloured by what was expected.",
         _WHERE,
-        Picture(lambda drawing: _draw(drawing.subplots(), verdicts), 9, 0.36 * len(verdicts) + 1.6, dpi=150),
+        *draw(lambda drawing: _draw(drawing.subplots(), verdicts), 9, 0.36 * len(verdicts) + 1.6, dpi=150),
         table("systems-gaps-data", "Gap by system and method: data", ["Row", "Seed", "Gap"], points),
     )
     scale = "Architecture search on digits, experts and codebooks on MNIST; the paper has no runs of these."

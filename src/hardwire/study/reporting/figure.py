@@ -1,16 +1,16 @@
 """How figures look, and `Figure`: the drawing as SVG and PNG with the numbers behind it.
 
 Text and axes are drawn in one ink colour, which the HTML page replaces by the colour of its text: so the same drawing
-is right on light and dark. Surprising: nothing is drawn before it is looked at, since a report has many figures and a
-page of them needs few. Nor is pyplot used; its figures are global state.
+is right on light and dark. Surprising: nothing is drawn before it is asked for, since a report has many figures and a
+page needs few of them. Nor is pyplot used; its figures are global state.
 """
 
+import functools
 import io
 import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import matplotlib
@@ -44,54 +44,54 @@ _SETTINGS: dict[Any, Any] = {
 
 
 @dataclass(frozen=True)
-class Picture:
-    """What `paint` puts on a drawing of this size in inches."""
-
-    paint: Callable[[Any], None]
-    width: float
-    height: float
-    dpi: int = 120
-
-    @cached_property
-    def svg(self) -> str:
-        vector = io.StringIO()
-        with matplotlib.rc_context(_SETTINGS):
-            FigureCanvasSVG(self._drawn()).print_svg(vector, metadata={"Date": None})  # type: ignore[no-untyped-call]
-        return vector.getvalue()
-
-    @cached_property
-    def png(self) -> bytes:
-        pixels = io.BytesIO()
-        with matplotlib.rc_context(_SETTINGS):
-            drawing = self._drawn()
-            FigureCanvasAgg(drawing)
-            drawing.savefig(pixels, format="png", dpi=self.dpi, facecolor="white")
-        return pixels.getvalue()
-
-    def _drawn(self) -> Drawing:
-        drawing = Drawing(figsize=(self.width, self.height), layout="constrained")
-        self.paint(drawing)
-        return drawing
-
-
-@dataclass(frozen=True)
 class Figure:
-    """data: the numbers behind it; where: what it repeats, a sentence."""
+    """data: the numbers behind it; where: what it repeats, a sentence. svg, png: draw it."""
 
     slug: str
     title: str
     caption: str
     where: str
-    picture: Picture
+    svg: Callable[[], str]
+    png: Callable[[], bytes]
     data: Table
 
     def inline(self) -> str:
         """The SVG for an HTML page: names made unique, ink in the colour of the page's text."""
-        body = self.picture.svg[self.picture.svg.index("<svg") :]
+        body = self.svg()
+        body = body[body.index("<svg") :]
         body = re.sub(r'id="([^"]+)"', rf'id="{self.slug}-\1"', body)
         body = re.sub(r'(href="#|url\(#)', rf"\g<1>{self.slug}-", body)
         body = re.sub(r'width="[\d.]+pt" height="[\d.]+pt"', f'role="img" aria-label="{self.title}"', body, count=1)
         return body.replace(INK, "currentColor")
+
+
+def draw(
+    paint: Callable[[Any], None], width: float, height: float, dpi: int = 120
+) -> tuple[Callable[[], str], Callable[[], bytes]]:
+    """(SVG, PNG) of what `paint` puts on a drawing of this size in inches, each drawn once, when it is called for."""
+
+    def drawn() -> Drawing:
+        drawing = Drawing(figsize=(width, height), layout="constrained")
+        paint(drawing)
+        return drawing
+
+    @functools.cache
+    def svg() -> str:
+        vector = io.StringIO()
+        with matplotlib.rc_context(_SETTINGS):
+            FigureCanvasSVG(drawn()).print_svg(vector, metadata={"Date": None})  # type: ignore[no-untyped-call]
+        return vector.getvalue()
+
+    @functools.cache
+    def png() -> bytes:
+        pixels = io.BytesIO()
+        with matplotlib.rc_context(_SETTINGS):
+            drawing = drawn()
+            FigureCanvasAgg(drawing)
+            drawing.savefig(pixels, format="png", dpi=dpi, facecolor="white")
+        return pixels.getvalue()
+
+    return svg, png
 
 
 def panels(drawing: Any, count: int, columns: int = 2, **arguments: Any) -> list[Any]:

@@ -92,7 +92,7 @@ def _figure(report: Report, name: str, columns: str | None, images: dict[str, st
 
 def _on_white(figure: Figure) -> str:
     """Readable where the page around it is dark."""
-    return figure.picture.svg.replace(
+    return figure.svg().replace(
         '<g id="figure_1">', '<rect width="100%" height="100%" fill="#ffffff"/>\n <g id="figure_1">', 1
     )
 
