@@ -62,7 +62,7 @@ def gathered(folder: Path) -> sqlite3.Connection:
 
 
 def _studies(folder: Path) -> list[Path]:
-    found = sorted(folder.glob("*.toml")) if folder.is_dir() else []
+    found = sorted(folder.glob("*.toml"), key=lambda file: file.stem) if folder.is_dir() else []
     if not found:
         raise HardwireError(f"there is no study in {folder}; results are published beside the TOML files of studies")
     return found
