@@ -4,7 +4,7 @@ import pytest
 
 import hardwire as hw
 from hardwire.study.reporting.content import Report, Section
-from hardwire.study.reporting.figure import Figure, draw
+from hardwire.study.reporting.figure import Figure, draw, legend_below, panels
 from hardwire.study.reporting.pages import NOTHING, fill, fill_pages
 from hardwire.study.reporting.table import Entry, table
 
@@ -58,3 +58,20 @@ def test_a_part_that_does_not_end_and_an_unknown_one_are_refused_and_the_page_st
         assert page.read_text() == text
     with pytest.raises(hw.HardwireError, match="cannot read the page"):
         fill_pages(REPORT, [tmp_path / "none.md"])
+
+
+def test_a_legend_names_every_line_once_and_the_lowest_panel_of_each_column_has_numbers():
+    seen = {}
+
+    def paint(drawing):
+        axes = panels(drawing, 3, sharex=True)
+        for axis, names in zip(axes, (["a"], ["a", "b"], ["b", "c"]), strict=True):
+            for name in names:
+                axis.plot([1, 2], label=name)
+        legend_below(drawing)
+        seen["labels"] = [text.get_text() for text in drawing.legends[0].get_texts()]
+        seen["numbers"] = [axis.xaxis.get_tick_params()["labelbottom"] for axis in axes]
+
+    svg, _ = draw(paint, 3, 3)
+    assert not seen, "nothing is drawn before it is asked for"
+    assert svg().startswith("<?xml") and seen == {"labels": ["a", "b", "c"], "numbers": [False, True, True]}

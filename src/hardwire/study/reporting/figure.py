@@ -100,10 +100,16 @@ def panels(drawing: Any, count: int, columns: int = 2, **arguments: Any) -> list
     axes = list(drawing.subplots(rows, min(columns, count), squeeze=False, **arguments).flat)
     for empty in axes[count:]:
         empty.remove()
+    for lowest in axes[max(0, count - columns) : count]:  # of its column, if not of the grid
+        lowest.tick_params(labelbottom=True)
     return axes[:count]
 
 
-def legend_below(drawing: Any, axes: Any) -> None:
-    handles, labels = axes.get_legend_handles_labels()
-    if handles:
-        drawing.legend(handles, labels, loc="outside lower center", ncols=3)
+def legend_below(drawing: Any) -> None:
+    """One for all axes, each label once: no single one of them need have every line."""
+    found: dict[str, Any] = {}
+    for axes in drawing.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    if found:
+        drawing.legend(found.values(), found.keys(), loc="outside lower center", ncols=3)
