@@ -226,14 +226,14 @@ def test_from_the_command_line_a_folder_is_published_and_reported(tmp_path, fold
     arguments = ["report", str(folder), "-o", str(tmp_path / "report"), "--into", str(tmp_path / "page.md")]
     assert CliRunner().invoke(app, arguments).exit_code == 0
     page = (tmp_path / "page.md").read_text()
-    assert "| low (`hardwire study run results/1-low.toml`) | 4 of 4 |" in page and page.endswith("That is all.\n")
+    assert "| 1-low | 4 of 4 |" in page and page.endswith("That is all.\n")
     result = CliRunner().invoke(app, ["status", str(folder)])
     assert "done: 4" in result.output
 
 
 def _cell(report, study_name, column):
     table = next(table for table in report.tables if table.slug == "studies")
-    row = next(row for row in table.rows if row[0].text.startswith(study_name))
+    row = next(row for row in table.rows if study_name in row[0].text)
     return row[table.columns.index(column)].text
 
 

@@ -18,7 +18,7 @@ _COLUMNS = ["Method", "τ", "Deployed, worst τ (%)", "Deployed, best τ (%)", "
 _PAPER = "The paper, worst τ (%)"
 RULE = (
     f"Advice: of the methods whose worst τ is within {SLACK:g} point of the best, one whose gap is 0, without τ if "
-    "there is one; then the best of the other kind."
+    "there is one; then, by the same rule, one of the other kind."
 )
 
 
@@ -87,9 +87,8 @@ def _advice(group: Group) -> list[str]:
     if set(group.methods) != set(SIX) or any(len(group.over_taus(m, group.main_depth)) < 2 for m in fixed):
         return []
     worst = {method: _worst_and_best(group, method)[0] for method in SIX}
-    good = [method for method in SIX if worst[method] >= max(worst.values()) - SLACK]
-    first = max(good, key=lambda method: (_gap(group, method) == 0, SIX[method][1], worst[method]))
-    other = max((method for method in SIX if SIX[method][1] != SIX[first][1]), key=worst.__getitem__)
+    first = _best(group, worst)
+    other = _best(group, {method: low for method, low in worst.items() if SIX[method][1] != SIX[first][1]})
     last = min(SIX, key=worst.__getitem__)
     cells = group.over_taus(last, group.main_depth)
     tau = min(cells, key=lambda tau: _deployed(cells[tau]))
@@ -100,8 +99,14 @@ def _advice(group: Group) -> list[str]:
     ]
 
 
+def _best(group: Group, worst: dict[str, float]) -> str:
+    """By RULE, of methods with their accuracies at the worst τ."""
+    good = [method for method, low in worst.items() if low >= max(worst.values()) - SLACK]
+    return max(good, key=lambda method: (_gap(group, method) == 0, SIX[method][1], worst[method]))
+
+
 def _said(group: Group, method: str) -> str:
     low, high = _worst_and_best(group, method)
-    over = "whatever the seed" if SIX[method][1] else "over τ"
+    over = f"in {len(group.over_taus(method, group.main_depth))} runs" if SIX[method][1] else "over τ"
     gap = _gap(group, method)
     return f"{low:.1f} to {high:.1f}% deployed {over}, a gap of {'0' if gap == 0 else f'{gap:+.1f} points'} at the end"

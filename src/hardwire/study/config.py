@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 Value = str | int | float | None
 
@@ -46,7 +47,7 @@ class Config:
     def to_json(self) -> str:
         return json.dumps(self._by_axis)
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """The same for the same run, whatever code did it and whatever axes have been added to its kind since."""
         said = {axis: value for axis, value in self.values if value is not None}

@@ -72,7 +72,7 @@ def studies(store: Store) -> list[Study]:
 def studies_table(found: list[Study], commits: dict[str, str]) -> Table:
     rows: list[list[Entry | str | int]] = [
         [
-            study.name if study.file is None else f"{study.name} (`hardwire study run {study.file}`)",
+            study.short,
             study.progress,
             _sum(study.plan.values()) if len(study.plan) == study.total else "",
             _sum(study.plan.get(run.config.identity) for run in study.runs),
