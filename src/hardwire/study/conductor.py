@@ -74,8 +74,8 @@ def conduct(
     code = code_version(description.kind)
     store.interrupt()
     store.add_description(description, code)
-    if facts := description.kind.facts(description, store.facts()):
-        store.add_facts(facts)
+    known = store.facts()
+    store.add_facts({**description.kind.facts(description, known), **_planned(description, weights, known)})
     standing = Standing(description.kind, len(description), weights or {})
     todo = []
     for config, key, status in remaining(description, store, retry_failed):
@@ -93,6 +93,16 @@ def conduct(
     if standing.done == standing.total and store.work.exists():
         shutil.rmtree(store.work)
     return standing
+
+
+def _planned(
+    description: Description, weights: Mapping[Config, float] | None, known: Mapping[str, object]
+) -> dict[str, object]:
+    """What runs were expected to take, before the first of them: a report puts beside it what they took."""
+    name = f"plan {description.name}"
+    before = known.get(name)
+    estimates = {config.identity: round(seconds, 1) for config, seconds in (weights or {}).items()}
+    return {name: {**estimates, **(before if isinstance(before, dict) else {})}} if estimates else {}
 
 
 def remaining(description: Description, store: Store, retry_failed: bool) -> Iterator[tuple[Config, str, str]]:
