@@ -210,6 +210,17 @@ def test_a_report_puts_what_runs_took_beside_what_was_planned(tmp_path, folder):
     assert [_cell(report, "high", name) for name in columns] == [""] * 4
 
 
+def test_the_plans_of_two_days_are_one(tmp_path, folder):
+    description = study.describe(folder / "1-low.toml")
+    for day, seed in (("monday", 0), ("tuesday", 1)):
+        with Store(tmp_path / day, create=True) as store:
+            weights = {config: 40.0 + seed for config in description if config["seed"] == seed}
+            conduct(description, store, InProcess(), weights=weights)
+        published(tmp_path / day, folder)
+    with Store(folder) as store:
+        assert sorted(store.facts()["plan low"].values()) == [40.0, 40.0, 41.0, 41.0]
+
+
 def test_a_study_without_a_plan_can_be_planned_when_it_is_published(tmp_path, folder):
     path = work(tmp_path / "work.sqlite", folder / "1-low.toml", lambda config: config["seed"] == 0)
     published(path, folder, plan=True)
