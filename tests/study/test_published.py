@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 
 import pytest
 from small_studies import InProcess
@@ -10,7 +11,7 @@ from typer.testing import CliRunner
 import hardwire as hw
 from hardwire import study
 from hardwire.cli.study import app
-from hardwire.study import Cost, Outcome, Store
+from hardwire.study import Cost, Outcome, Store, version
 from hardwire.study.conductor import conduct
 from hardwire.study.description import positive, whole
 from hardwire.study.published import publish
@@ -209,6 +210,17 @@ def test_a_report_puts_what_runs_took_beside_what_was_planned(tmp_path, folder):
     assert [_cell(report, "high", name) for name in columns] == [""] * 4
 
 
+def test_the_plans_of_two_days_are_one(tmp_path, folder):
+    description = study.describe(folder / "1-low.toml")
+    for day, seed in (("monday", 0), ("tuesday", 1)):
+        with Store(tmp_path / day, create=True) as store:
+            weights = {config: 40.0 + seed for config in description if config["seed"] == seed}
+            conduct(description, store, InProcess(), weights=weights)
+        published(tmp_path / day, folder)
+    with Store(folder) as store:
+        assert sorted(store.facts()["plan low"].values()) == [40.0, 40.0, 41.0, 41.0]
+
+
 def test_a_study_without_a_plan_can_be_planned_when_it_is_published(tmp_path, folder):
     path = work(tmp_path / "work.sqlite", folder / "1-low.toml", lambda config: config["seed"] == 0)
     published(path, folder, plan=True)
@@ -229,6 +241,47 @@ def test_from_the_command_line_a_folder_is_published_and_reported(tmp_path, fold
     assert "| 1-low | 4 of 4 |" in page and page.endswith("That is all.\n")
     result = CliRunner().invoke(app, ["status", str(folder)])
     assert "done: 4" in result.output
+
+
+def test_a_study_goes_on_in_a_copy_of_what_is_published(tmp_path, folder):
+    published(work(tmp_path / "work.sqlite", folder / "1-low.toml", lambda config: config["seed"] == 0), folder)
+    copy = tmp_path / "copy.sqlite"
+    copy.write_bytes((folder / "1-low.sqlite").read_bytes())
+    with Store(copy, create=True) as store:
+        before = store.states()
+        conduct(study.describe(folder / "1-low.toml"), store, InProcess())
+        assert len(store.finished()) == 4 and before.items() <= store.states().items()
+    assert published(copy, folder)["1-low.sqlite"].done == 4
+
+
+def test_a_study_remembers_the_commit_of_the_code_that_runs_it(tmp_path, folder, monkeypatch):
+    monkeypatch.setattr("hardwire.study.conductor.commit", lambda: "aaaabbbbccccdddd")
+    monkeypatch.setattr("hardwire.study.published.commit", lambda: "another, of a later day")
+    with Store(tmp_path / "work.sqlite", create=True) as store:
+        conduct(study.describe(folder / "2-high.toml"), store, InProcess())
+    published(tmp_path / "work.sqlite", folder)
+    with Store(folder) as store:
+        assert _cell(build(store), "high", "Code") == f"{code_version(KIND)} (commit aaaabbbbcc)"
+
+
+def test_the_commit_is_that_of_a_checkout_without_changes_and_else_unknown(tmp_path, monkeypatch):
+    def git(*arguments):
+        who = ["-c", "user.name=a", "-c", "user.email=a@b"]
+        subprocess.run(["git", "-C", str(tmp_path), *who, *arguments], check=True, capture_output=True)
+
+    module = tmp_path / "src" / "hardwire" / "study" / "version.py"
+    module.parent.mkdir(parents=True)
+    module.write_text("")
+    (module.parents[1] / "__init__.py").write_text("")
+    monkeypatch.setattr(version, "__file__", str(module))
+    assert version.commit() is None  # no checkout
+    git("init", "-q")
+    assert version.commit() is None  # in one, and not of it
+    git("add", "-A")
+    git("commit", "-qm", "first")
+    assert len(version.commit()) == 40
+    module.write_text("changed = True")
+    assert version.commit() is None
 
 
 def _cell(report, study_name, column):

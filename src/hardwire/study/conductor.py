@@ -16,7 +16,7 @@ from hardwire.study.description import Description
 from hardwire.study.kinds import Kind, Record
 from hardwire.study.runners import Event, Lost, Runner
 from hardwire.study.store import Store
-from hardwire.study.version import code_version
+from hardwire.study.version import code_version, commit
 from hardwire.study.worker import Failed, Finished, NoRoom, Progress, Task, discard
 
 ATTEMPTS = 3  # how often in one go a run may lose its worker before it counts as failed
@@ -75,7 +75,8 @@ def conduct(
     store.interrupt()
     store.add_description(description, code)
     known = store.facts()
-    store.add_facts({**description.kind.facts(description, known), **_planned(description, weights, known)})
+    facts = {**description.kind.facts(description, known), **_planned(description, weights, known)}
+    store.add_facts(facts | ({f"code {code}": found} if (found := commit()) else {}))
     standing = Standing(description.kind, len(description), weights or {})
     todo = []
     for config, key, status in remaining(description, store, retry_failed):

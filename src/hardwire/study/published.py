@@ -122,16 +122,22 @@ def _of(keys: set[str], rows: list[dict[str, Any]], order: str) -> list[dict[str
 def _facts(
     description: Description, runs: list[dict[str, Any]], rows: list[dict[str, Any]], plan: bool
 ) -> list[dict[str, Any]]:
-    """What is known of this study: facts are named after what they are and of what, such as "pixels mnist"."""
+    """What is known of this study: facts are named after what they are and of what, such as "pixels mnist".
+
+    Of two values the later row's; of two plans, which are objects, both, since each may be for a part of the runs.
+    """
     values = {str(value) for config in description for _, value in config.values}
     about = {*values, *(run["code"] for run in runs), description.name}
-    facts = {row["name"]: row["value"] for row in rows if row["name"].partition(" ")[2] in about}
+    facts: dict[str, Any] = {}
+    for name, value in ((row["name"], json.loads(row["value"])) for row in rows):
+        if name.partition(" ")[2] in about:
+            facts[name] = facts.get(name, {}) | value if isinstance(value, dict) else value
     code = code_version(description.kind)
     if any(run["code"] == code for run in runs) and f"code {code}" not in facts and (found := commit()):
-        facts[f"code {code}"] = json.dumps(found)
+        facts[f"code {code}"] = found
     if plan and f"plan {description.name}" not in facts:
-        facts[f"plan {description.name}"] = json.dumps(make_plan(description).estimates)
-    return [{"name": name, "value": facts[name]} for name in sorted(facts)]
+        facts[f"plan {description.name}"] = make_plan(description).estimates
+    return [{"name": name, "value": json.dumps(facts[name])} for name in sorted(facts)]
 
 
 def _described(description: Description, code: str, added: str) -> dict[str, Any]:
