@@ -37,6 +37,7 @@ _COMMON = {
 }
 _PLAIN_TYPES = {**_COMMON, "widths": list}
 _LAYERED_TYPES = {**_COMMON, "layers": list, "wire_method": str}
+_USUALLY = {"noise": "pass", "wire_gradient": "chosen"}  # of a selector; a file says what is otherwise
 _DTYPES = {
     str(dtype).removeprefix("torch."): dtype for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 }
@@ -130,7 +131,8 @@ def _is_plain(net: LogicNetwork) -> bool:
 
 def _selector_config(selector: Selector) -> dict[str, Any]:
     config = {"method": selector.method.name, "temperature": selector.temperature.config(), "seed": selector.seed}
-    return config if selector.noise == "pass" else {**config, "noise": selector.noise}
+    unusual = {name: getattr(selector, name) for name, usual in _USUALLY.items() if getattr(selector, name) != usual}
+    return config | unusual
 
 
 def _layer_config(layer: GateLayer) -> dict[str, Any]:
@@ -144,7 +146,7 @@ def _parse_config(text: str) -> dict[str, Any]:
     except (json.JSONDecodeError, RecursionError) as error:
         raise HardwireError(f"its config is not JSON ({error})") from None
     types = _LAYERED_TYPES if isinstance(config, dict) and "layers" in config else _PLAIN_TYPES
-    if not isinstance(config, dict) or set(config) - {"noise", "number"} != set(types):
+    if not isinstance(config, dict) or set(config) - {*_USUALLY, "number"} != set(types):
         raise HardwireError(f"its config must have exactly the entries {', '.join(types)}")
     for name, kind in types.items():
         if not isinstance(config[name], kind) or isinstance(config[name], bool):
@@ -199,12 +201,13 @@ def _layer(number: int, entry: Any, tensors: dict[str, torch.Tensor]) -> GateLay
 
 
 def _selector(config: Any) -> Selector:
-    if not isinstance(config, dict) or set(config) - {"noise"} != {"method", "temperature", "seed"}:
+    if not isinstance(config, dict) or set(config) - set(_USUALLY) != {"method", "temperature", "seed"}:
         raise HardwireError(f"a selector has method, temperature and seed, not {config!r}")
     if not isinstance(config["temperature"], dict):
         raise HardwireError(f"a selector's temperature is {config['temperature']!r}")
     tau = temperature.from_config(config["temperature"])
-    return Selector(config["method"], tau, seed=config["seed"], noise=config.get("noise", "pass"))
+    unusual = {name: config[name] for name in _USUALLY if name in config}
+    return Selector(config["method"], tau, seed=config["seed"], **unusual)
 
 
 def _check_widths(tensors: dict[str, torch.Tensor], inputs: int, widths: list[int], dtype: torch.dtype) -> None:

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from hardwire.bits import Columns, Encoder
-from hardwire.engine.stack import Head, Input, frozen_gates
+from hardwire.engine.stack import CHOSEN, Head, Input, frozen_gates
 from hardwire.errors import HardwireError, whole_number
 from hardwire.layers import (
     Fused,
@@ -55,7 +55,8 @@ class LogicNetwork(Fused):
     instead of classes, (low, high), the range of a number to compute (see `NumberSum`), trained by its squared error.
     group_temperature: of the class sums; the paper's alpha(C)*sqrt(k) if not given. encoder: how raw values become the
     input bits, kept with the model for deployment. engine: auto, or an engine by name. wire_method: how learned wires
-    choose, where it is not as gates do. noise: one Gumbel draw for each "pass" or for each "sample". reads: the
+    choose, where it is not as gates do; wire_gradient: what they learn from under a hard method, the gradient through
+    the "chosen" gate or the "mixture" of gates. noise: one Gumbel draw for each "pass" or for each "sample". reads: the
     inputs that the first layer wires, all if not given. Whatever else is given goes to each layer: wiring, candidates,
     start, bonus.
     """
@@ -79,13 +80,17 @@ class LogicNetwork(Fused):
         engine: str = "auto",
         wire_method: str | Method | None = None,
         noise: str = "pass",
+        wire_gradient: str = CHOSEN,
         reads: Sequence[int] | None = None,
         **layer_options: Any,
     ):
         super().__init__(engine)
         self.group_sum = _head(classes, number, group_temperature)
         self.classes = self.group_sum.classes
-        self.selector = Selector(method, tau, cage, check_seed(seed, bits=53), wire_method=wire_method, noise=noise)
+        self.selector = Selector(
+            method, tau, cage, check_seed(seed, bits=53), wire_method=wire_method, noise=noise,
+            wire_gradient=wire_gradient,
+        )  # fmt: skip
         if layers is None:
             self.inputs = whole_number("inputs", inputs)
             widths = _widths(width, depth, widths)

@@ -254,3 +254,22 @@ def test_what_cannot_be_saved_is_refused_before_a_file_is_made(tmp_path):
     with pytest.raises(hw.HardwireError, match=r"layers\.0\.logits"):
         hw.save(net, tmp_path / "net")
     assert os.listdir(tmp_path) == []
+
+
+def test_what_wires_learn_from_is_an_argument_and_stays_with_the_model(tmp_path):
+    def made(**options):
+        return hw.LogicNetwork(20, 2, widths=[12, 8], wiring="learned", candidates=4, seed=0, **options)
+
+    x = (torch.rand(64, 20, generator=torch.Generator().manual_seed(0)) > 0.5).float()
+    gradients = {}
+    for name in ("chosen", "mixture"):
+        for engine in ("native", "reference"):
+            net = made(wire_gradient=name, engine=engine)
+            torch.nn.functional.cross_entropy(net(x), torch.arange(64) % 2).backward()
+            gradients[name, engine] = torch.cat([layer.wire_logits.grad.flatten() for layer in net.layers])
+        assert torch.allclose(gradients[name, "native"], gradients[name, "reference"], atol=1e-6)
+    assert not torch.allclose(gradients["chosen", "native"], gradients["mixture", "native"], atol=1e-4)
+    hw.save(made(wire_gradient="mixture"), tmp_path / "net.safetensors")
+    assert hw.load(tmp_path / "net.safetensors").selector.wire_gradient == "mixture"
+    with pytest.raises(hw.HardwireError, match="wire_gradient"):
+        made(wire_gradient="mixtur")

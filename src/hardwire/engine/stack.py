@@ -30,6 +30,7 @@ MAXIMUM: str = "maximum"  # or, of an OR, as max-pooling does
 GRADIENTS = (MAXIMUM, FORMULA)
 CHOSEN: str = "chosen"  # the logits of wires learn through the chosen gate,
 MIXTURE: str = "mixture"  # or through the mixture of gates
+WIRE_GRADIENTS = (CHOSEN, MIXTURE)
 
 Input: TypeAlias = "torch.Tensor | Bits"
 
