@@ -45,7 +45,7 @@ class Augmented(Split):
         assert isinstance(x, Bits)
         rng = _generator(self.seed, indices)
         images = unpack(x.numpy(), x.features).reshape(len(x), *self.shape, self.levels)
-        moved = self._shifted(images, rng)
+        moved = self._shifted(images, rng) if self.shift else images
         if self.flip:
             mirrored = rng.random(len(x)) < 0.5
             moved[mirrored] = moved[mirrored][:, :, :, ::-1]
