@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 NATIVE := CMakeLists.txt src/hardwire/gates/table.py $(wildcard src/native/*)
 
-.PHONY: demo test lint format site wheel sanitize portable clean install
+.PHONY: demo test lint format findings site wheel sanitize portable clean install
 
 install: $(INSTALLED)
 
@@ -31,6 +31,11 @@ format: $(INSTALLED)
 # The documentation in site/; a broken link or a missing name is an error.
 site: $(INSTALLED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
+# What is written from the stores in results/: the report beside them, docs/findings.md, the README's headline.
+findings: $(INSTALLED)
+	rm -rf results/report
+	$(BIN)/hardwire study report results -o results/report --into docs/findings.md --into README.md
 
 # The native code's own tests (training and circuits) under address, undefined-behaviour and thread sanitizers.
 sanitize:
