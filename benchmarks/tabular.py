@@ -18,8 +18,8 @@ import time
 import warnings
 from pathlib import Path
 
-for library in ("OMP", "OPENBLAS"):
-    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 from sklearn import datasets
@@ -135,10 +135,8 @@ def main() -> None:
         for name in arguments.models:
             own = options if name == "hardwire" else {}
             score, spread, seconds, count, rate = measure(name, table, tables[table](seed), seed, arguments.folds, own)
-            print(
-                f"| {table} | {name} | {score:.3f}\u00a0±\u00a0{spread:.3f} | {seconds:.1f} | {count:,} | {rate:,.0f} |",
-                flush=True,
-            )
+            mean = f"{score:.3f}\u00a0±\u00a0{spread:.3f}"  # in one line on a narrow page
+            print(f"| {table} | {name} | {mean} | {seconds:.1f} | {count:,} | {rate:,.0f} |", flush=True)
 
 
 def _value(text: str):
