@@ -41,7 +41,7 @@ findings: $(INSTALLED)
 sanitize:
 	tests/native/sanitize.sh
 
-# The same test compiled for aarch64, macOS and Windows by clang (the ziglang wheel), and run where there is an emulator.
+# The same tests for aarch64, macOS and Windows, by clang (the ziglang wheel) and GCC, run where there is an emulator.
 portable:
 	tests/native/portable.sh
 
