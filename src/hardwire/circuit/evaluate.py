@@ -49,7 +49,7 @@ class Program:
         if self.native is not None and threads in ONE_THREAD and not (raw or scores) and type(images) is np.ndarray:
             dtype, shape = images.dtype, images.shape
             if (dtype is WORD and shape == self.one_word) or (dtype is BOOL and shape == self.one_row):
-                return np.array((self.native.predict_one(_contiguous(images)),))
+                return np.array((self.native.predict_one(_contiguous(images)),), np.int64)
         rows, thresholds = self._raw_rows(images) if raw else (self._rows(images), None)
         if threads is None:
             most = 1 + len(rows) // THREAD_IMAGES
@@ -65,10 +65,7 @@ class Program:
 
     def _rows(self, images: Any) -> npt.NDArray[Any]:
         """What the engine reads: packed words uint64 [rows, words] or bytes [rows, inputs] of 0 and 1."""
-        if type(images) is not np.ndarray:
-            images = self._array(images)
-        if images.ndim != 2 or images.shape[0] == 0:
-            raise HardwireError(f"images are a matrix of at least one row, not an array of shape {list(images.shape)}")
+        images = _matrix(self._array(images))
         if images.dtype == WORD and images.shape[1] == self.words:
             if self.native is None:  # which looks at the padding itself
                 check_words(images, self.inputs)
@@ -101,15 +98,19 @@ class Program:
             raise HardwireError(
                 "this circuit has no encoder for raw values; give bits, or build it from a model with one"
             )
-        images = np.asarray(images)
-        if len(images) and images.dtype == np.uint8 and self.native is not None:
+        images = _matrix(self._array(images))
+        if images.dtype == np.uint8 and self.native is not None:
             units = self.encoder.check(images)
             if units not in self._thresholds:
                 self._thresholds[units] = byte_thresholds(self.encoder.scaled(units))
             return np.ascontiguousarray(images), self._thresholds[units]
-        if images.ndim != 2 or images.shape[0] == 0:
-            raise HardwireError(f"images are a matrix of at least one row, not an array of shape {list(images.shape)}")
         return self.encoder.encode(images), None
+
+
+def _matrix(images: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if images.ndim != 2 or images.shape[0] == 0:
+        raise HardwireError(f"images are a matrix of at least one row, not an array of shape {list(images.shape)}")
+    return images
 
 
 def _contiguous(images: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -99,7 +99,9 @@ def alone(netlist: Netlist, classes: int) -> Alone:
     ends[netlist.outputs] = (readers[netlist.outputs] == 1) & (netlist.outputs >= inputs)
     inner = np.flatnonzero(live_nodes(netlist) & ~ends)
     inner = inner[inner >= inputs]
-    place, begin, gates, words = np.arange(netlist.nodes), _up(inputs, LINE), [], []
+    place, begin, first_output = np.arange(netlist.nodes), _up(inputs, LINE), 0
+    gates: list[npt.NDArray[np.int32]] = []
+    words: list[npt.NDArray[np.intp]] = []
     levels = [inner[netlist.levels[inner] == level] for level in np.unique(netlist.levels[inner])]
     for number, nodes in enumerate([*levels, netlist.outputs]):
         last = number == len(levels)
