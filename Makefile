@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 NATIVE := CMakeLists.txt src/hardwire/gates/table.py $(wildcard src/native/*)
 
-.PHONY: demo test lint format site wheel sanitize portable clean install
+.PHONY: demo test lint format findings site wheel sanitize portable clean install
 
 install: $(INSTALLED)
 
@@ -32,11 +32,16 @@ format: $(INSTALLED)
 site: $(INSTALLED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
+# What is written from the stores in results/: the report beside them, docs/findings.md, the README's headline.
+findings: $(INSTALLED)
+	rm -rf results/report
+	$(BIN)/hardwire study report results -o results/report --into docs/findings.md --into README.md
+
 # The native code's own tests (training and circuits) under address, undefined-behaviour and thread sanitizers.
 sanitize:
 	tests/native/sanitize.sh
 
-# The same test compiled for aarch64, macOS and Windows by clang (the ziglang wheel), and run where there is an emulator.
+# The same tests for aarch64, macOS and Windows, by clang (the ziglang wheel) and GCC, run where there is an emulator.
 portable:
 	tests/native/portable.sh
 

@@ -1,4 +1,4 @@
-"""Writes the live page of the site from the circuit in docs/assets/playground, so that it is that of this code."""
+"""Writes the live page of the site from docs/assets/playground: that of this code."""
 
 from pathlib import Path
 from typing import Any

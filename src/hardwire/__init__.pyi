@@ -58,6 +58,7 @@ from .systems import VectorQuantizer as VectorQuantizer
 from .temperature import CAGE as CAGE
 from .training import Callback as Callback
 from .training import History as History
+from .training import RedrawWires as RedrawWires
 from .training import TensorBoard as TensorBoard
 from .training import TrainingDiverged as TrainingDiverged
 from .training import fit as fit

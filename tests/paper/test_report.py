@@ -36,6 +36,7 @@ KINDS_OF_TABLE = {  # every table of the paper that comes from runs or arithmeti
     "computation-gap-all-gates",
     "pixels",
     "gates",
+    "studies",
 }
 KINDS_OF_FIGURE = {"gap-over-training", "accuracy-tau", "convergence", "commitment", "cage", "gate-usage", "heatmap"}
 KINDS_OF_FIGURE |= {"commitment-over-training", "gradients"}

@@ -51,7 +51,7 @@ def test_a_kind_of_ones_own_runs_and_reports_without_a_word_of_its_own(tmp_path)
     assert (standing.done, standing.total) == (4, 4)
     with study.Store(path) as store:
         results = store.finished("falling")
-        assert store.facts() == {"g": 9.81} and store.finished("network") == []
+        assert store.facts()["g"] == 9.81 and store.finished("network") == []
     assert {result.measurements["energy"] for result in results} == {9.81, 9.81 * 2.5}
     assert all(result.final["speed"] == pytest.approx(29.43) for result in results)
     page = study.report(path, tmp_path / "report").read_text()

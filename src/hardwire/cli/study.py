@@ -1,4 +1,4 @@
-"""`hardwire study`: describe, plan, run, look, export, report."""
+"""`hardwire study`: describe, plan, run, look, export, report, publish."""
 
 import sys
 from pathlib import Path
@@ -16,7 +16,7 @@ app = typer.Typer(
 ASK_ABOVE = 24 * 3600  # seconds: whoever starts days of work should have meant it
 
 File = Annotated[Path, typer.Argument(help="The study's TOML file.")]
-StoreArgument = Annotated[Path, typer.Argument(help="The study's SQLite file.")]
+StoreArgument = Annotated[Path, typer.Argument(help="The study's SQLite file, or a folder of published results.")]
 Out = Annotated[Path, typer.Option("-o", "--out", help="Folder to write to.")]
 Workers = Annotated[
     int | None, typer.Option(min=1, help="Runs at once; the study's if not given, or as many as the cores allow.")
@@ -136,17 +136,49 @@ def export(
 
 
 @app.command()
-def report(store: StoreArgument, out: Out = Path("report")) -> None:
+def report(
+    store: StoreArgument,
+    out: Out = Path("report"),
+    into: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A Markdown page whose parts between <!-- report: ... --> are to be written anew; repeatable."
+        ),
+    ] = None,
+) -> None:
     """What came out first, then tables, figures and statistics as HTML and Markdown, with CSV, SVG and PNG beside."""
     from rich.console import Console
 
     from hardwire.study import Store
     from hardwire.study.reporting import build, terminal, write_report
+    from hardwire.study.reporting.pages import fill_pages
 
     with Store(store) as opened:
         built = build(opened)
     terminal.show(built, Console())
     typer.echo(f"wrote {write_report(built, out)}")
+    for path in fill_pages(built, into or []):
+        typer.echo(f"wrote {path}")
+
+
+@app.command()
+def publish(
+    store: Annotated[Path, typer.Argument(help="The SQLite file that studies were run into.")],
+    folder: Annotated[Path, typer.Argument(help="The folder with their TOML files.")],
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Plan those studies now whose store has no plan; that takes a while.")
+    ] = False,
+) -> None:
+    """Put what is done of the studies of a folder beside them, FILE.sqlite for FILE.toml, to be kept and shared."""
+    from hardwire.study import Store
+    from hardwire.study.published import publish
+
+    with Store(store) as opened:
+        for piece in publish(opened, folder, plan):
+            failed = f", {piece.failed} failed" if piece.failed else ""
+            verb = "wrote" if piece.written else "nothing new for"
+            typer.echo(f"{verb} {piece.path}: {piece.done} of {piece.total} runs{failed}")
+    typer.echo(f"next: hardwire study report {folder}")
 
 
 def _planned(description: "Description", workers: int | None, threads: int | None, store: Path) -> "Plan":

@@ -67,6 +67,14 @@ def train(
     candidates: Annotated[
         int | None, Option(min=2, help="Wires that each input of a gate chooses from.", rich_help_panel=_NETWORK)
     ] = None,
+    redraw: Annotated[
+        int | None,
+        Option(
+            min=1,
+            help="Every so many steps of the first half, exchange the half of the candidates that lost for new ones.",
+            rich_help_panel=_NETWORK,
+        ),
+    ] = None,
     start: Annotated[
         str | None, Option(help="Of the logits: normal or residual. [default: normal]", rich_help_panel=_NETWORK)
     ] = None,
@@ -147,6 +155,7 @@ def train(
         cage=cage,
         wiring=wiring,
         candidates=candidates,
+        redraw=redraw,
         start=start,
         iterations=iterations,
         epochs=epochs,

@@ -7,14 +7,18 @@ state.
 
 import hashlib
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
 
 from hardwire.bits import Bits, pack, unpack
 from hardwire.data.dataset import Dataset, Indices, Split
 from hardwire.errors import HardwireError, whole_number
+
+Images: TypeAlias = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,21 +44,25 @@ class Augmented(Split):
         x, y = super().batch(indices)
         assert isinstance(x, Bits)
         rng = _generator(self.seed, indices)
-        channels, height, width = self.shape
-        images = unpack(x.numpy(), x.features).reshape(len(x), channels, height, width, self.levels)
-        down, right = (self._shifts(len(x), extent, rng) for extent in (height, width))
+        images = unpack(x.numpy(), x.features).reshape(len(x), *self.shape, self.levels)
+        moved = self._shifted(images, rng)
         if self.flip:
             mirrored = rng.random(len(x)) < 0.5
-            right = np.where(mirrored[:, None], right[:, ::-1], right)
-        every = np.arange(len(x))[:, None, None]
-        moved = images[every, :, down[:, :, None], right[:, None, :]].transpose(0, 3, 1, 2, 4)
+            moved[mirrored] = moved[mirrored][:, :, :, ::-1]
         return Bits.from_numpy(pack(moved.reshape(len(x), -1)), x.features), y
 
-    def _shifts(self, images: int, extent: int, rng: np.random.Generator) -> np.ndarray:
-        """[images, extent]: which row (or column) stands where."""
-        by = rng.integers(-self.shift, self.shift + 1, images)
-        result: np.ndarray = np.clip(np.arange(extent)[None, :] + by[:, None], 0, extent - 1)
-        return result
+    def _shifted(self, images: Images, rng: np.random.Generator) -> Images:
+        """Each image cut out of itself with a wider border, at a place of its own."""
+        _, height, width = self.shape
+        down, right = (rng.integers(0, 2 * self.shift + 1, len(images)) for _ in range(2))
+        ring = (self.shift, self.shift)
+        wide = np.pad(images, ((0, 0), (0, 0), ring, ring, (0, 0)), mode="edge")
+        lines = wide.reshape(
+            *wide.shape[:3], -1
+        )  # rows of pixels with all their levels, so that a cut copies whole rows
+        cuts = sliding_window_view(lines, (height, width * self.levels), axis=(2, 3))
+        moved: Images = cuts[np.arange(len(images)), :, down, right * self.levels]
+        return moved.reshape(images.shape)
 
 
 def augment(data: Dataset, flip: bool = False, shift: int = 0, seed: int = 0) -> Dataset:

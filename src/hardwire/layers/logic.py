@@ -61,11 +61,11 @@ class LogicLayer(GateLayer):
         self.seed, self.groups = check_seed(seed), groups
         self.wiring_name, self.start, self.bonus = wiring, start, float(bonus)
         self.options = options if candidates is None else {"candidates": candidates, **options}
+        self.reads = None if reads is None else check_reads(reads, self.inputs)
         if wires is None:
-            known = None if reads is None else check_reads(reads, self.inputs)
-            count = self.inputs if known is None else len(known)
+            count = self.inputs if self.reads is None else len(self.reads)
             wires = make_wiring(wiring, count, self.neurons, self.seed, groups, self.options)
-            wires = wires if known is None else known[wires.long()]
+            wires = wires if self.reads is None else self.reads[wires.long()]
         self.register_buffer("wiring", check_wires(wires, self.inputs, self.neurons))
         self.logits = nn.Parameter(start_logits(self.neurons, self.seed, start, self.bonus))
         self.wire_logits: nn.Parameter | None = None

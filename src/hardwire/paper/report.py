@@ -10,6 +10,7 @@ from hardwire.paper import convergence, own_tables, statistics, tables
 from hardwire.paper.claims import RULES, Evidence, claim_table, judge_all, summary
 from hardwire.paper.figures import figures_of_depth, figures_of_depths
 from hardwire.paper.groups import FAILURE_RULE, PEAK_RULE, Group, NetworkRun, group_runs
+from hardwire.paper.headline import headline
 from hardwire.paper.judging import PRINTED_RULE, SCALE_RULE
 from hardwire.paper.names import dataset_name
 from hardwire.paper.systems.report import systems_section
@@ -17,6 +18,7 @@ from hardwire.paper.systems.verdicts import judge
 from hardwire.paper.theory import tables as arithmetic
 from hardwire.selection import SIX
 from hardwire.study.reporting.content import Section
+from hardwire.study.reporting.studies import Study, studies
 from hardwire.study.store import Store
 
 
@@ -25,9 +27,10 @@ def paper_sections(store: Store) -> list[Section]:
     runs = [NetworkRun.of(result) for result in store.finished("network")]
     verdicts = judge(store.finished("systems"))
     groups, pixels = group_runs(runs), _pixels(store)
-    sections = [_claims(Evidence(runs, verdicts, pixels), groups)]
+    sections = [_claims(Evidence(runs, verdicts, pixels), groups, studies(store))]
     if runs:
         layers = [group.at(depth) for group in groups for depth in group.depths]
+        sections += filter(None, [headline(layers)])
         sections += [*map(_depth_section, layers), *map(_depths_section, groups), _across(layers)]
         sections += [_configuration(groups), _arithmetic(pixels)]
     if verdicts:
@@ -35,14 +38,15 @@ def paper_sections(store: Store) -> list[Section]:
     return [*sections, _rules()]
 
 
-def _claims(evidence: Evidence, groups: list[Group]) -> Section:
+def _claims(evidence: Evidence, groups: list[Group], behind: list[Study]) -> Section:
     """The first thing a reader sees: what was run, at which scale, and which claims hold."""
     judged = judge_all(evidence)
     ran = [f"{dataset_name(name)}: {_grids(found)}" for name, found in _by_dataset(groups).items()]
     if evidence.systems:
         ran.append(f"Choices beyond gates: {len(evidence.systems)} rows, {len(evidence.systems[0].gaps)} seeds")
     title = f"Which of the paper's {len(judged)} claims hold"
-    return Section("claims", title, [claim_table(judged)], text=ran, chips=summary(judged), first=True)
+    found = claim_table(judged, evidence, behind)
+    return Section("claims", title, [found], text=ran, chips=summary(judged, behind), first=True)
 
 
 def _by_dataset(groups: list[Group]) -> dict[str, list[Group]]:

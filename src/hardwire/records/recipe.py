@@ -24,7 +24,7 @@ from hardwire.files import write_whole
 from hardwire.layers import LAYERS, GateLayer
 from hardwire.measure import measure_gap
 from hardwire.network import LogicNetwork
-from hardwire.training import History, fit
+from hardwire.training import History, RedrawWires, fit
 
 _FOLDER = files("hardwire.records") / "recipes"
 
@@ -35,7 +35,7 @@ class Recipe:
 
     data: a dataset's name, with its thresholds. network: arguments of LogicNetwork, or `layers`, each with a kind and
     arguments. rates: learning rates, of all parameters ("all"), or by the beginning of their names. decay: whether the
-    rates fall along half a cosine to zero. augment: arguments of `hw.data.augment`.
+    rates fall along half a cosine to zero. augment: arguments of `hw.data.augment`. redraw: of `hw.RedrawWires`.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Recipe:
     layers: list[dict[str, Any]] = field(default_factory=list)
     decay: bool = True
     augment: dict[str, Any] = field(default_factory=dict)
+    redraw: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
 
 
@@ -154,6 +155,7 @@ def _train(net: LogicNetwork, dataset: Dataset, recipe: Recipe, **options: Any) 
         return CosineAnnealingLR(optimizer, recipe.iterations)
 
     every = options.pop("evaluate_every", max(1, recipe.iterations // 20))
+    redraw = [RedrawWires(**{"seed": recipe.seed, **recipe.redraw})] if recipe.redraw else []
     return fit(
         net,
         dataset,
@@ -163,6 +165,7 @@ def _train(net: LogicNetwork, dataset: Dataset, recipe: Recipe, **options: Any) 
         scheduler=scheduler if recipe.decay else None,
         evaluate_every=every,
         seed=recipe.seed,
+        callbacks=[*redraw, *options.pop("callbacks", ())],
         **options,
     )
 

@@ -16,7 +16,7 @@ from hardwire.study.description import Description
 from hardwire.study.kinds import Kind, Record
 from hardwire.study.runners import Event, Lost, Runner
 from hardwire.study.store import Store
-from hardwire.study.version import code_version
+from hardwire.study.version import code_version, commit
 from hardwire.study.worker import Failed, Finished, NoRoom, Progress, Task, discard
 
 ATTEMPTS = 3  # how often in one go a run may lose its worker before it counts as failed
@@ -74,8 +74,9 @@ def conduct(
     code = code_version(description.kind)
     store.interrupt()
     store.add_description(description, code)
-    if facts := description.kind.facts(description, store.facts()):
-        store.add_facts(facts)
+    known = store.facts()
+    facts = {**description.kind.facts(description, known), **_planned(description, weights, known)}
+    store.add_facts(facts | ({f"code {code}": found} if (found := commit()) else {}))
     standing = Standing(description.kind, len(description), weights or {})
     todo = []
     for config, key, status in remaining(description, store, retry_failed):
@@ -93,6 +94,16 @@ def conduct(
     if standing.done == standing.total and store.work.exists():
         shutil.rmtree(store.work)
     return standing
+
+
+def _planned(
+    description: Description, weights: Mapping[Config, float] | None, known: Mapping[str, object]
+) -> dict[str, object]:
+    """What runs were expected to take, before the first of them: a report puts beside it what they took."""
+    name = f"plan {description.name}"
+    before = known.get(name)
+    estimates = {config.identity: round(seconds, 1) for config, seconds in (weights or {}).items()}
+    return {name: {**estimates, **(before if isinstance(before, dict) else {})}} if estimates else {}
 
 
 def remaining(description: Description, store: Store, retry_failed: bool) -> Iterator[tuple[Config, str, str]]:

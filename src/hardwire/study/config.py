@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 Value = str | int | float | None
 
@@ -46,7 +47,16 @@ class Config:
     def to_json(self) -> str:
         return json.dumps(self._by_axis)
 
+    @cached_property
+    def identity(self) -> str:
+        """The same for the same run, whatever code did it and whatever axes have been added to its kind since."""
+        said = {axis: value for axis, value in self.values if value is not None}
+        return _digest({"kind": self.kind, **said})
+
     def key(self, code: str) -> str:
         """The name of this run in a store."""
-        text = json.dumps({"kind": self.kind, **self._by_axis, "code": code}, sort_keys=True)
-        return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+        return _digest({"kind": self.kind, **self._by_axis, "code": code})
+
+
+def _digest(values: Mapping[str, Value]) -> str:
+    return hashlib.blake2b(json.dumps(values, sort_keys=True).encode(), digest_size=12).hexdigest()

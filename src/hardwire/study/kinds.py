@@ -52,11 +52,15 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run hands over: its evaluations in order, what was measured once, and the time it took."""
+    """What a run hands over: its evaluations in order, what was measured once, and the time it took.
+
+    cpu_seconds: of the processor, on all threads; the worker says it where the run was done in one go.
+    """
 
     records: list[Record]
     measurements: dict[str, float]
     seconds: float
+    cpu_seconds: float | None = None
 
 
 @dataclass(frozen=True)

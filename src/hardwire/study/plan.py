@@ -40,6 +40,11 @@ class Plan:
     def weights(self) -> dict[Config, float]:
         return {config: cost.seconds for config, cost in self.costs.items()}
 
+    @property
+    def estimates(self) -> dict[str, float]:
+        """Seconds by the identity of a run, as a store keeps them."""
+        return {config.identity: round(cost.seconds, 1) for config, cost in self.costs.items()}
+
     def __str__(self) -> str:
         threads = f", {self.threads} threads each" if self.threads > 1 else ""
         return (

@@ -25,6 +25,7 @@ from hardwire.study.kinds import Outcome, Record
 
 APPLICATION = 0x68776972  # "hwir": tells our files from other programs' SQLite files
 VERSION = 2
+CPU = "worker.cpu_seconds"  # the quantity under which it is stored
 TABLES = ("descriptions", "runs", "records", "measurements", "facts")
 
 
@@ -40,7 +41,10 @@ class State:
 
 @dataclass(frozen=True)
 class Result:
-    """A finished run. records: its evaluations, in order; measurements: what was measured once."""
+    """A finished run. records: its evaluations, in order; measurements: what was measured once.
+
+    cpu_seconds: None where the run was interrupted, or older than this measurement.
+    """
 
     key: str
     config: Config
@@ -48,6 +52,7 @@ class Result:
     records: list[Record]
     measurements: dict[str, float] = field(default_factory=dict)
     seconds: float = 0.0
+    cpu_seconds: float | None = None
 
     @property
     def final(self) -> Record:
@@ -56,10 +61,16 @@ class Result:
 
 
 class Store:
-    """An open store. Use it as a context manager. create: to write; a file that is not there is made."""
+    """An open store. Use it as a context manager. create: to write; a file that is not there is made.
+
+    path: a file, or to read a folder of published results, which is then one store.
+    """
 
     def __init__(self, path: str | os.PathLike[str], create: bool = False):
         self.path = Path(path).expanduser()
+        if self.path.is_dir() and not create:
+            self._db = _gathered(self.path)
+            return
         fresh = not self.path.exists()
         if fresh and not create:
             raise HardwireError(f"there is no store {self.path}; `hardwire study run FILE` makes one")
@@ -70,7 +81,7 @@ class Store:
             self._db.execute("PRAGMA foreign_keys = ON")
             if create and self._is_empty():
                 self._db.execute("PRAGMA journal_mode = WAL")
-                self._execute(f"BEGIN IMMEDIATE; {_schema()} COMMIT;")
+                new_tables(self._db)
             elif self._check() < VERSION:
                 self._modernise(in_place=create)
 
@@ -109,7 +120,7 @@ class Store:
 
     def descriptions(self) -> list[tuple[str, str]]:
         """(name, TOML text) of every study that was run on this store, the latest last."""
-        return self._rows("SELECT name, text FROM descriptions ORDER BY added")
+        return self._rows("SELECT name, text FROM descriptions ORDER BY rowid")
 
     def states(self) -> dict[str, State]:
         """How every run that was ever started stands, by key."""
@@ -155,7 +166,8 @@ class Store:
             if changed:  # else it was done already, and its history is there
                 records = [(key, record["iteration"], json.dumps(record)) for record in outcome.records]
                 self._db.executemany("INSERT INTO records VALUES (?, ?, ?)", records)
-                measured = [(key, name, value) for name, value in outcome.measurements.items()]
+                spent = {} if outcome.cpu_seconds is None else {CPU: outcome.cpu_seconds}
+                measured = [(key, name, value) for name, value in (outcome.measurements | spent).items()]
                 self._db.executemany("INSERT INTO measurements VALUES (?, ?, ?)", measured)
 
     def add_facts(self, facts: dict[str, object]) -> None:
@@ -169,12 +181,12 @@ class Store:
 
     def failures(self) -> list[tuple[Config, State]]:
         rows = self._rows("SELECT kind, config, status, attempts, error, seconds FROM runs WHERE status = 'failed'")
-        return [(_config(kind, values), State(*rest)) for kind, values, *rest in rows]
+        return [(stored_config(kind, values), State(*rest)) for kind, values, *rest in rows]
 
     def finished(self, kind: str | None = None) -> list[Result]:
         """All finished runs (of one kind); of runs that two code versions did, the one that was finished last."""
         rows = self._rows("SELECT key, code, seconds, kind, config FROM runs WHERE status = 'done' ORDER BY finished")
-        latest = {_config(of, values): (key, code, seconds) for key, code, seconds, of, values in rows}
+        latest = {stored_config(of, values): (key, code, seconds) for key, code, seconds, of, values in rows}
         histories: dict[str, list[Record]] = {}
         for run, measured in self._rows("SELECT run, measured FROM records ORDER BY run, iteration"):
             histories.setdefault(run, []).append(json.loads(measured))
@@ -182,9 +194,10 @@ class Store:
         for run, quantity, value in self._rows("SELECT run, quantity, value FROM measurements"):
             once.setdefault(run, {})[quantity] = value
         found = [
-            Result(key, config, code, histories.get(key, []), once.get(key, {}), seconds)
+            Result(key, config, code, histories.get(key, []), measured, seconds, measured.pop(CPU, None))
             for config, (key, code, seconds) in latest.items()
             if kind in (None, config.kind)
+            for measured in [once.get(key, {})]
         ]
         return sorted(found, key=lambda result: (result.config.kind, str(result.config.values)))
 
@@ -197,9 +210,6 @@ class Store:
     def _rows(self, query: str) -> list[Any]:
         with self._clear_errors():
             return self._db.execute(query).fetchall()
-
-    def _execute(self, script: str) -> None:
-        self._db.executescript(script)
 
     def _is_empty(self) -> bool:
         return bool(self._db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,))
@@ -266,12 +276,24 @@ def whoami() -> str:
     return f"{os.uname().nodename}:{os.getpid()}"
 
 
+def new_tables(db: sqlite3.Connection) -> sqlite3.Connection:
+    """An empty database with the tables of a store in it."""
+    db.executescript(f"BEGIN IMMEDIATE; {_schema()} COMMIT;")
+    return db
+
+
+def _gathered(folder: Path) -> sqlite3.Connection:
+    from hardwire.study.published import gathered
+
+    return gathered(folder)
+
+
 def _schema() -> str:
     text = resources.files("hardwire.study").joinpath("schema.sql").read_text()
     return f"{text} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
 
 
-def _config(kind: str, values: str) -> Config:
+def stored_config(kind: str, values: str) -> Config:
     return Config.of(kind, json.loads(values))
 
 

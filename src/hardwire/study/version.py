@@ -7,6 +7,7 @@ circuits are left out, so that work on them does not make a store of results loo
 
 import functools
 import hashlib
+import subprocess
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -39,6 +40,22 @@ def _files(name: str) -> list[Path]:
     if spec.submodule_search_locations:
         return [path for folder in spec.submodule_search_locations for path in Path(folder).rglob("*.py")]
     return [Path(spec.origin)] if spec.origin else []
+
+
+def commit() -> str | None:
+    """The commit of the checkout that this code is in; None outside of one, or where its code was changed since."""
+    here = Path(__file__).parents[1]
+    try:
+        _git(here, "ls-files", "--error-unmatch", "__init__.py")  # else another project's checkout is around us
+        _git(here, "diff", "--quiet", "HEAD", "--", "..")
+        return _git(here, "rev-parse", "HEAD")
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(folder), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def native_sources() -> str:

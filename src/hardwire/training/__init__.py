@@ -10,6 +10,7 @@ from hardwire.training.fit import fit
 from hardwire.training.history import History, Record
 from hardwire.training.measures import GapMeasures
 from hardwire.training.memory import memory_needed
+from hardwire.training.redraw import RedrawWires
 from hardwire.training.settings import Settings
 from hardwire.training.tensorboard import TensorBoard
 
@@ -18,6 +19,7 @@ __all__ = [
     "GapMeasures",
     "History",
     "Record",
+    "RedrawWires",
     "Run",
     "Settings",
     "TensorBoard",

@@ -24,6 +24,7 @@ from hardwire.training.checkpoint import data_identity
 from hardwire.training.fit import fit
 from hardwire.training.history import History
 from hardwire.training.memory import check_memory
+from hardwire.training.redraw import RedrawWires
 from hardwire.training.usual import IMAGES, usual_for
 from hardwire.wiring import candidates_for, takes
 
@@ -37,6 +38,7 @@ class Settings:
 
     width: the usual one if not given, or the next number that splits into the classes; depth: the usual one. widths:
     instead of both. cage: the same as "+cage" behind the method, if True. tau: 1.0 if not given; CAGE leaves none.
+    redraw: iterations between two exchanges of candidates that lost (`RedrawWires`), for learned wiring.
     """
 
     dataset: str
@@ -48,6 +50,7 @@ class Settings:
     cage: bool | None = None
     wiring: str = IMAGES.wiring
     candidates: int | None = IMAGES.candidates
+    redraw: int | None = None
     start: str = IMAGES.start
     iterations: int | None = None
     epochs: float | None = None
@@ -84,6 +87,8 @@ class Settings:
                 "stop_early and keep_best choose on validation rows; add validation (--validation), which takes the "
                 "last sixth of the training rows"
             )
+        if self.redraw is not None and self.wiring != "learned":
+            raise HardwireError(f'redraw is for wiring "learned" (--wiring learned), not {self.wiring!r}')
         if self.iterations is None and self.epochs is None:
             object.__setattr__(self, "iterations", usual_for(self.dataset).iterations)
         if self.evaluate_every is None and self.iterations is not None:
@@ -177,6 +182,7 @@ _DEFAULTS = {field.name: field.default for field in fields(Settings)}
 _IN_NAMES = {  # setting -> what stands for it in a file's name
     "wiring": "",
     "candidates": "of",
+    "redraw": "redraw",
     "start": "",
     "batch_size": "batch",
     "accumulate": "accumulate",
@@ -224,6 +230,8 @@ class Job:
     def run(self, resume: bool = True, callbacks: Sequence[Callback] = (), progress: bool | None = None) -> History:
         """Trains, or goes on from the checkpoint, and saves the model."""
         settings = self.settings
+        if settings.redraw is not None:
+            callbacks = [RedrawWires(settings.redraw, seed=settings.seed), *callbacks]
         history = fit(
             self.net,
             self.data,

@@ -13,6 +13,7 @@ from hardwire.paper.judging import SLACK, Measured, printed_numbers, slack_of_ru
 from hardwire.study.reporting.table import BAD, GOOD, OPEN, WEAK
 
 HOLDS, WEAKER, FAILS, UNTESTED = "holds", "holds weaker", "does not hold", "not tested at this scale"
+NOT_YET = "not tested yet"  # what the last of them is called while a study is not finished
 VERDICTS = (FAILS, WEAKER, HOLDS, UNTESTED)  # as a reader wants to see them
 PLURALS = {FAILS: "do not hold", WEAKER: "hold weaker", HOLDS: "hold", UNTESTED: UNTESTED}
 TONES = {HOLDS: GOOD, WEAKER: WEAK, FAILS: BAD, UNTESTED: OPEN}

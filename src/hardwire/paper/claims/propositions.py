@@ -31,7 +31,7 @@ def _expected_gap(evidence: Evidence) -> Finding:
         return Finding(UNTESTED)
     z = math.sqrt(statistics.fmean(run.measurements["gumbel.rms_z"] ** 2 for run in runs))
     figure = f"root mean square of (sampled - formula) / standard error {z:.2f}, 1 if they are equal (n={len(runs)})"
-    return Finding(HOLDS if abs(z - 1) <= 0.3 else FAILS, figure, _networks(evidence))
+    return Finding(HOLDS if abs(z - 1) <= 0.3 else FAILS, figure, all_networks(evidence))
 
 
 def _decoupled(evidence: Evidence) -> Finding:
@@ -73,7 +73,7 @@ def _closes_with_confidence(evidence: Evidence) -> Finding:
     mean = statistics.fmean(found)
     verdict = HOLDS if max(found) < 0 else WEAKER if mean < 0 else FAILS
     return Finding(
-        verdict, f"rank correlation of confidence and node gap {mean:+.2f} (n={len(found)})", _networks(evidence)
+        verdict, f"rank correlation of confidence and node gap {mean:+.2f} (n={len(found)})", all_networks(evidence)
     )
 
 
@@ -170,7 +170,7 @@ def _near(quantity: str, stated: float, slack: float, evidence: Evidence) -> Fin
     mean = statistics.fmean(values)
     off = abs(mean / stated - 1)
     figure = f"{mean:.3f}, {min(values):.3f} to {max(values):.3f} (n={len(values)})"
-    return Finding(HOLDS if off <= slack else WEAKER if off <= 0.5 else FAILS, figure, _networks(evidence))
+    return Finding(HOLDS if off <= slack else WEAKER if off <= 0.5 else FAILS, figure, all_networks(evidence))
 
 
 def _alphas(evidence: Evidence) -> Finding:
@@ -252,7 +252,7 @@ def _start_gradients(cell: Cell, depth: int) -> list[float]:
     return [statistics.fmean(values) for values in layers if values]
 
 
-def _networks(evidence: Evidence) -> str:
+def all_networks(evidence: Evidence) -> str:
     """The scales of all networks, in short."""
     widths = sorted({run.config.whole("width") for run in evidence.runs})
     depths = sorted({run.depth for run in evidence.runs})
@@ -267,7 +267,7 @@ def _span(values: list[int]) -> str:
 
 
 def _at_our_scale(finding: Finding, evidence: Evidence) -> Finding:
-    return Finding(finding.verdict, finding.figure, _networks(evidence))
+    return Finding(finding.verdict, finding.figure, all_networks(evidence))
 
 
 JUDGES: Judges = {

@@ -64,7 +64,7 @@ def gate_usage(group: Group) -> Figure:
         axis.set_xticks(range(len(GATE_NAMES)), GATE_NAMES, rotation=60, ha="right")
         axis.set(ylabel="share of neurons (%)")
         axis.axhline(100 / len(GATE_NAMES), color="#888888", linewidth=1, linestyle=":")
-        legend_below(drawing, axis)
+        legend_below(drawing)
 
     return figure_of(
         group,

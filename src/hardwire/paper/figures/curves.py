@@ -26,7 +26,7 @@ def gap_over_training(group: Group) -> Figure:
             axes[tau].plot(iterations, gaps, **line_style(method) | {"marker": None})
         for tau, axis in axes.items():
             axis.set(title=tau_name(tau), ylabel="selection gap (points)", xlabel="iteration")
-        legend_below(drawing, axes[group.taus[0]])
+        legend_below(drawing)
 
     return figure_of(
         group,
@@ -56,7 +56,7 @@ def accuracy_against_tau(group: Group) -> Figure:
             axis.errorbar(list(by_tau), means, yerr=spreads, capsize=3, **line_style(method))
         _tau_axis(axis, group)
         axis.set(ylabel="deployed accuracy (%)")
-        legend_below(drawing, axis)
+        legend_below(drawing)
 
     return figure_of(
         group,
@@ -94,7 +94,7 @@ def iterations_to_convergence(group: Group) -> Figure:
         for definition, axis in axes.items():
             _tau_axis(axis, group)
             axis.set(title=f"by {definition}", ylabel="iterations", ylim=(0, None))
-        legend_below(drawing, axes["gap"])
+        legend_below(drawing)
 
     definitions = "; ".join(f"by {name}: {rule}" for name, rule in convergence.DEFINITIONS.items())
     stated = ", ".join(f"{method_name(method)} needs {count}" for method, count in printed.CONVERGENCE.items())
@@ -127,7 +127,7 @@ def commitment_by_layer(group: Group) -> Figure:
         for method, values in lines.items():
             axis.plot(numbers, values, **line_style(method))
         axis.set(xlabel="layer", ylabel="commitment (%)", ylim=(0, 100), xticks=numbers)
-        legend_below(drawing, axis)
+        legend_below(drawing)
 
     stated = ", ".join(f"{method_name(method)} {text}" for method, text in printed.COMMITMENT.items())
     return figure_of(
@@ -168,7 +168,7 @@ def cage_dynamics(group: Group) -> Figure | None:
             axes[name].fill_between(iterations, low, high, color=style["color"], alpha=0.2)
         axes["tau"].set(xlabel="iteration", ylabel="backward temperature")
         axes["confidence"].set(xlabel="iteration", ylabel="EMA confidence" if averaged else "confidence")
-        legend_below(drawing, axes["tau"])
+        legend_below(drawing)
 
     ends = "; ".join(f"{method_name(m)} to τ {tau}, confidence {c}" for m, (tau, c) in printed.CAGE_END.items())
     return figure_of(

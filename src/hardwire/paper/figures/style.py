@@ -1,5 +1,7 @@
 """A figure about a group of runs: drawn, with its numbers as a table."""
 
+from collections.abc import Callable
+
 from hardwire.paper.groups import Group
 from hardwire.paper.judging import table
 from hardwire.paper.names import dataset_name
@@ -14,7 +16,7 @@ def figure_of(
     *,
     where: str,
     caption: str,
-    drawn: tuple[str, bytes],
+    drawn: tuple[Callable[[], str], Callable[[], bytes]],
     columns: list[str],
     rows: list[list[Entry | str | int]],
 ) -> Figure:

@@ -38,7 +38,7 @@ def commitment_over_training(group: Group) -> Figure:
                 shade = _SHADES[(number - 1) * (len(_SHADES) - 1) // max(1, depth - 1)]
                 axis.plot(cells[method].iterations(), [100 * v for v in values], color=shade, label=f"layer {number}")
             axis.set(title=method_name(method), ylabel="commitment (%)", xlabel="iteration", ylim=(0, 100))
-        legend_below(drawing, axes[0])
+        legend_below(drawing)
 
     rows: list[list[Entry | str | int]] = [
         [method_name(method), iteration, *(f"{100 * layer[place]:.2f}" for layer in layers)]
@@ -81,7 +81,7 @@ def gradients(group: Group) -> Figure | None:
                 )
         for method, axis in axes.items():
             axis.set(title=method_name(method), ylabel="gradient", xlabel="iteration")
-        legend_below(drawing, axes[methods[0]])
+        legend_below(drawing)
 
     rows: list[list[Entry | str | int]] = [
         [method_name(method), f"{tau:g}", iteration, *(f"{layer[place]:.3g}" for layer in layers)]

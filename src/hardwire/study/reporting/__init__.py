@@ -18,8 +18,8 @@ def write_report(report: Report, folder: Path) -> Path:
     for table in [*report.tables, *(figure.data for figure in report.figures)]:
         write_whole(folder / "tables" / f"{table.slug}.csv", csv_bytes(*table.flat()))
     for figure in report.figures:
-        write_whole(folder / "figures" / f"{figure.slug}.svg", figure.svg)
-        write_whole(folder / "figures" / f"{figure.slug}.png", figure.png)
+        write_whole(folder / "figures" / f"{figure.slug}.svg", figure.svg())
+        write_whole(folder / "figures" / f"{figure.slug}.png", figure.png())
     write_whole(folder / "report.md", to_markdown(report))
     write_whole(folder / "index.html", to_html(report))
     return folder / "index.html"

@@ -11,6 +11,7 @@ from typing import Any
 from hardwire.errors import HardwireError
 from hardwire.study.kinds import find_kind, label
 from hardwire.study.reporting.figure import Figure
+from hardwire.study.reporting.studies import codes, commits_of, studies, studies_table
 from hardwire.study.reporting.table import Entry, Table, table
 from hardwire.study.store import Result, Store
 
@@ -54,6 +55,8 @@ def build(store: Store) -> Report:
         raise HardwireError(f"{store.path} has no finished run yet; `hardwire study run FILE` goes on with it")
     names = dict.fromkeys(name for name, _ in store.descriptions())
     sections = _sections(store, runs)
+    if found := studies(store):
+        sections.append(Section("studies", "Studies", [studies_table(found, commits_of(store))]))
     if failures := store.failures():
         rows: list[list[Entry | str | int]] = [
             [label(config), state.attempts, state.error or ""] for config, state in failures
@@ -81,5 +84,5 @@ def _facts(store: Store, runs: list[Result]) -> list[str]:
     others = ", ".join(f"{counts[name]} {name}" for name in ("failed", "interrupted", "running") if counts[name])
     return [
         f"{len(runs)} finished runs ({hours:.2f} hours of training){'; ' + others if others else ''}. "
-        f"Code: {', '.join(sorted({run.code for run in runs}))}."
+        f"Code: {codes(runs, commits_of(store))}."
     ]

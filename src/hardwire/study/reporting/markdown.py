@@ -16,11 +16,15 @@ def to_markdown(report: Report) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _table(table: Table) -> str:
+def markdown_table(table: Table) -> str:
+    """Its rows alone, without title and notes."""
     lines = [_row(table.columns), _row(["---"] * len(table.columns))]
-    lines += [_row([_cell(entry, table.beside) for entry in row]) for row in table.rows]
+    return "\n".join(lines + [_row([_cell(entry, table.beside) for entry in row]) for row in table.rows])
+
+
+def _table(table: Table) -> str:
     notes = ["\n".join(f"- {note}" for note in table.notes)] if table.notes else []
-    return "\n\n".join([f"### {table.title}", *_where(table), "\n".join(lines), *notes])
+    return "\n\n".join([f"### {table.title}", *_where(table), markdown_table(table), *notes])
 
 
 def _figure(figure: Figure) -> str:

@@ -1,0 +1,112 @@
+"""The headline: six methods on MNIST-Binary at the paper's width, and which of them to use, from the runs there are.
+
+Surprising: the advice is computed. It appears when all six methods have run, and says nothing before.
+"""
+
+import statistics
+
+from hardwire.paper import printed
+from hardwire.paper.groups import Cell, Group
+from hardwire.paper.judging import SLACK, table
+from hardwire.paper.names import method_name, tau_name
+from hardwire.selection import SIX
+from hardwire.study.reporting.content import Section
+from hardwire.study.reporting.table import Entry
+
+DATASET = "mnist-binary"
+_COLUMNS = ["Method", "τ", "Deployed, worst τ (%)", "Deployed, best τ (%)", "Gap at the end", "Late peak of the gap"]
+_PAPER = "The paper, worst τ (%)"
+RULE = (
+    f"Advice: of the methods whose worst τ is within {SLACK:g} point of the best, one whose gap is 0, without τ if "
+    "there is one; then, by the same rule, one of the other kind."
+)
+
+
+def headline(groups: list[Group]) -> Section | None:
+    """The section on the group of one depth at the paper's width that has the most methods; None if there is none."""
+    width = printed.SCALES[DATASET].width
+    wide = [group for group in groups if group.dataset == DATASET and group.scale.width == width]
+    known = [group for group in wide if not group.scale.beyond_paper]
+    if not known:
+        return None
+    group = max(known, key=lambda group: (len(group.cells), group.main_depth * group.scale.iterations))
+    found = table(
+        "headline",
+        f"Six methods at {width:,} gates a layer, {group.main_depth} layers",
+        [*_COLUMNS, _PAPER],
+        [_row(group, method) for method in group.methods],
+        notes=[
+            f"MNIST-Binary, {group.main_depth} layers, {group.length}. Deployed: A^hard on the test set. The gap is "
+            "the selection gap in points, at the τ where it is largest by size; its late peak is over the last 80% of "
+            f"training. CAGE uses no τ: its runs differ by seed. The paper's: 6 layers, {printed.SCALES[DATASET]}.",
+            RULE,
+        ],
+    )
+    return Section("headline", "At the paper's width", [found], text=_advice(group))
+
+
+def _deployed(cell: Cell) -> float:
+    return statistics.fmean(cell.finals("deploy"))
+
+
+def _worst_and_best(group: Group, method: str) -> tuple[float, float]:
+    values = [_deployed(cell) for cell in group.over_taus(method, group.main_depth).values()]
+    return min(values), max(values)
+
+
+def _gap(group: Group, method: str) -> float:
+    """At the end, the largest by size."""
+    return max((cell.final("selection") for cell in group.over_taus(method, group.main_depth).values()), key=abs)
+
+
+def _row(group: Group, method: str) -> list[Entry | str | int]:
+    cells = group.over_taus(method, group.main_depth)
+    late = max(statistics.fmean(cell.late_peaks("selection")) for cell in cells.values())
+    low, high = _worst_and_best(group, method)
+    marks = "".join(sorted({cell.mark for cell in cells.values()}))
+    taus = "none" if SIX[method][1] else ", ".join(f"{tau:g}" for tau in cells)
+    theirs = printed.ROBUSTNESS[method][DATASET].partition(" / ")[0]
+    return [
+        method_name(method),
+        taus,
+        f"{low:.1f}{marks}",
+        f"{high:.1f}",
+        _signed(_gap(group, method)),
+        _signed(late),
+        theirs,
+    ]
+
+
+def _signed(points: float) -> str:
+    return "0" if points == 0 else f"{points:+.1f}"
+
+
+def _advice(group: Group) -> list[str]:
+    """Three lines: what to use by RULE, what to use instead, and what needs care."""
+    fixed = [method for method in SIX if not SIX[method][1]]
+    if set(group.methods) != set(SIX) or any(len(group.over_taus(m, group.main_depth)) < 2 for m in fixed):
+        return []
+    worst = {method: _worst_and_best(group, method)[0] for method in SIX}
+    first = _best(group, worst)
+    other = _best(group, {method: low for method, low in worst.items() if SIX[method][1] != SIX[first][1]})
+    last = min(SIX, key=worst.__getitem__)
+    cells = group.over_taus(last, group.main_depth)
+    tau = min(cells, key=lambda tau: _deployed(cells[tau]))
+    return [
+        f"`{first}` when in doubt: {_said(group, first)}.",
+        f"`{other}` {'to choose a τ yourself' if SIX[first][1] else 'without choosing τ'}: {_said(group, other)}.",
+        f"`{last}` with care: it deployed at {worst[last]:.1f}% at {tau_name(tau)}, the worst of the six.",
+    ]
+
+
+def _best(group: Group, worst: dict[str, float]) -> str:
+    """By RULE, of methods with their accuracies at the worst τ."""
+    good = [method for method, low in worst.items() if low >= max(worst.values()) - SLACK]
+    return max(good, key=lambda method: (_gap(group, method) == 0, SIX[method][1], worst[method]))
+
+
+def _said(group: Group, method: str) -> str:
+    low, high = _worst_and_best(group, method)
+    over = f"in {len(group.over_taus(method, group.main_depth))} runs" if SIX[method][1] else "over τ"
+    gap = _gap(group, method)
+    return f"{low:.1f} to {high:.1f}% deployed {over}, a gap of {'0' if gap == 0 else f'{gap:+.1f} points'} at the end"

@@ -1,0 +1,95 @@
+"""Tests of the headline, its advice, and of claims that wait for runs, with made-up stores."""
+
+import pytest
+import small_studies
+
+from hardwire import study
+from hardwire.paper.claims import claims
+from hardwire.selection import SIX
+from hardwire.study import Outcome
+from hardwire.study.description import parse
+from hardwire.study.reporting.content import build
+
+WIDE = """
+name = "wide"
+widths = [64_000]
+depths = [4]
+iterations = [10_000]
+learning_rates = [0.01]
+batch_size = 512
+evaluate_every = 5_000
+seeds = [0]
+taus = [0.05, 2.0]
+methods = ["soft-mix", "soft-gumbel", "hard-st", "gumbel-st", "hard-st+cage", "gumbel-st+cage"]
+datasets = ["mnist-binary"]
+"""
+TAUS = (0.05, 2.0)
+CAGE = ("hard-st+cage", "gumbel-st+cage")
+SYSTEMS = 'name = "other"\nkind = "systems"\nseeds = [0]\nruns = ["gdas"]\n'
+
+
+def store_of(path, methods, deployed=None, gaps=None):
+    """A store with the study above, of which these methods have run; deployed: accuracy by (method, tau)."""
+    with study.Store(path, create=True) as store:
+        for description in (parse(WIDE), parse(SYSTEMS)):
+            store.add_description(description, "test")
+        for config in (config for config in parse(WIDE) if config["method"] in methods):
+            method, tau = config.text("method"), config.number("tau")
+            accuracy = (deployed or {}).get((method, tau), 0.97)
+            gap = (gaps or {}).get(method, 0.0)
+            like = {"depth": 4, "iterations": 10_000, "evaluate_every": 5_000}
+            made = small_studies.made_result(method, tau, 0, (gap, gap), (0.5, accuracy), **like)
+            store.begin(config.key("test"), config, "test")
+            store.finish(config.key("test"), Outcome(made.records, made.measurements, 60.0))
+        return build(store)
+
+
+def section(report):
+    return next((section for section in report.sections if section.slug == "headline"), None)
+
+
+def test_the_headline_has_a_row_for_each_method_that_ran_and_the_papers_beside_it(tmp_path):
+    deployed = {("soft-mix", 0.05): 0.95, ("soft-mix", 2.0): 0.96}
+    found = section(store_of(tmp_path / "s.sqlite", ["soft-mix"], deployed, {"soft-mix": 0.02}))
+    (row,) = found.tables[0].rows
+    assert [entry.text for entry in row] == ["Soft-Mix", "0.05, 2", "95.0", "96.0", "+2.0", "+2.0", "97.2"]
+    assert "4 layers, 10,000 iterations, n=1" in found.tables[0].notes[0]
+
+
+def test_there_is_no_advice_before_all_six_have_run(tmp_path):
+    assert section(store_of(tmp_path / "five.sqlite", list(SIX)[:5])).text == []
+    assert len(section(store_of(tmp_path / "six.sqlite", SIX)).text) == 3
+
+
+@pytest.mark.parametrize(
+    ("worse", "first", "second"),
+    [
+        ([], "hard-st+cage", "hard-st"),  # all as good: no gap, and no temperature to choose
+        ([("hard-st+cage", 2.0)], "gumbel-st+cage", "hard-st"),  # one run of it is worse by more than a point
+        ([(m, t) for m in CAGE for t in TAUS], "hard-st", "hard-st+cage"),
+        ([(m, t) for m in SIX if m != "soft-gumbel" for t in TAUS], "soft-gumbel", "hard-st+cage"),
+    ],
+)
+def test_the_advice_follows_from_the_runs_whatever_the_paper_says(tmp_path, worse, first, second):
+    deployed = {("gumbel-st", 0.05): 0.5} | dict.fromkeys(set(worse) - {("gumbel-st", 0.05)}, 0.9)
+    lines = section(store_of(tmp_path / "s.sqlite", SIX, deployed, {"soft-mix": 0.1, "soft-gumbel": 0.3})).text
+    assert lines[0].startswith(f"`{first}` when in doubt") and lines[1].startswith(f"`{second}` ")
+    assert lines[2].startswith("`gumbel-st` with care: it deployed at 50.0% at τ=0.05") and len(lines) == 3
+
+
+def test_runs_of_another_width_are_no_headline(tmp_path):
+    with study.Store(tmp_path / "small.sqlite", create=True) as store:
+        small_studies.put(store, small_studies.made_result(width=8_000))
+        assert section(build(store)) is None
+
+
+def test_claims_say_which_study_judged_them_and_that_others_wait(tmp_path):
+    table = store_of(tmp_path / "s.sqlite", ["hard-st", "soft-gumbel"], gaps={"soft-gumbel": 0.2}).sections[0].tables[0]
+    rows = {row[0].text: [entry.text for entry in row] for row in table.rows}
+    words = {claim.key: claim.words for claim in claims()}
+    judged = rows[words["hard-below-soft-gumbel"]]
+    assert judged[-1] == "wide (4 of 12 so far)" and judged[1] == "holds weaker"  # one seed
+    assert rows[words["hard-zero-gap"]][-1] == "wide (4 of 12 so far)"
+    waiting = rows[words["systems-sampled"]]
+    assert waiting[1] == "not tested yet" and waiting[-1] == "–"
+    assert rows[words["table-11"]][-1] == "–"  # arithmetic needs no run

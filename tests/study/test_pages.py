@@ -1,0 +1,77 @@
+"""Tests of pages that take parts of a report."""
+
+import pytest
+
+import hardwire as hw
+from hardwire.study.reporting.content import Report, Section
+from hardwire.study.reporting.figure import Figure, draw, legend_below, panels
+from hardwire.study.reporting.pages import NOTHING, fill, fill_pages
+from hardwire.study.reporting.table import Entry, table
+
+TABLE = table("speeds", "Speeds", ["Ball", "Speed"], [["red", Entry("1.5", "2", "differ")]], notes=["a rule"])
+DRAWN = draw(lambda drawing: drawing.subplots().plot([1, 2]), 2, 2)
+FIGURE = Figure("course", "Course", "It falls.", "", *DRAWN, TABLE)
+REPORT = Report("R", [], [Section("balls", "Balls", [TABLE], [FIGURE], text=["first", "second"])])
+
+
+def part(name: str) -> str:
+    return f"before\n<!-- report: {name} -->\nold\n<!-- report: end -->\nafter\n"
+
+
+def test_only_what_stands_between_the_comments_is_written_anew_and_twice_is_the_same():
+    text, images = fill(part("table speeds"), REPORT)
+    assert text.startswith("before\n<!-- report: table speeds -->\n") and text.endswith("<!-- report: end -->\nafter\n")
+    assert "| red | 1.5 (reference 2; differ) |" in text and "- a rule" in text and "old" not in text and not images
+    assert fill(text, REPORT)[0] == text
+
+
+def test_a_page_may_take_some_columns_and_name_them_anew():
+    text, _ = fill(part("table speeds | Speed, Speed (reference) = Theirs"), REPORT)
+    assert "| Speed | Theirs |" in text and "| 1.5 | 2 |" in text and "red" not in text
+    with pytest.raises(hw.HardwireError, match="unknown column of speeds 'Sped'"):
+        fill(part("table speeds | Sped"), REPORT)
+
+
+def test_a_figure_is_written_beside_the_page_on_white(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(part("figure course") + part("text balls"))
+    assert fill_pages(REPORT, [page]) == [page, tmp_path / "images" / "course.svg"]
+    assert "![Course](images/course.svg)" in page.read_text() and "- first\n- second\n" in page.read_text()
+    assert 'fill="#ffffff"' in (tmp_path / "images" / "course.svg").read_text()
+    assert fill_pages(REPORT, [page]) == []
+
+
+def test_what_has_not_been_run_is_said_to_be_missing():
+    assert NOTHING in fill(part("table none"), REPORT)[0] and NOTHING in fill(part("figure none"), REPORT)[0]
+    assert NOTHING in fill(part("text none"), REPORT)[0]
+
+
+def test_a_part_that_does_not_end_and_an_unknown_one_are_refused_and_the_page_stays(tmp_path):
+    page = tmp_path / "page.md"
+    for text, message in (
+        ("<!-- report: table speeds -->\n", "begins and does not end"),
+        (part("tabel speeds"), "unknown part of a report 'tabel'"),
+    ):
+        page.write_text(text)
+        with pytest.raises(hw.HardwireError, match=message):
+            fill_pages(REPORT, [page])
+        assert page.read_text() == text
+    with pytest.raises(hw.HardwireError, match="cannot read the page"):
+        fill_pages(REPORT, [tmp_path / "none.md"])
+
+
+def test_a_legend_names_every_line_once_and_the_lowest_panel_of_each_column_has_numbers():
+    seen = {}
+
+    def paint(drawing):
+        axes = panels(drawing, 3, sharex=True)
+        for axis, names in zip(axes, (["a"], ["a", "b"], ["b", "c"]), strict=True):
+            for name in names:
+                axis.plot([1, 2], label=name)
+        legend_below(drawing)
+        seen["labels"] = [text.get_text() for text in drawing.legends[0].get_texts()]
+        seen["numbers"] = [axis.xaxis.get_tick_params()["labelbottom"] for axis in axes]
+
+    svg, _ = draw(paint, 3, 3)
+    assert not seen, "nothing is drawn before it is asked for"
+    assert svg().startswith("<?xml") and seen == {"labels": ["a", "b", "c"], "numbers": [False, True, True]}

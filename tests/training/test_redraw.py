@@ -1,0 +1,136 @@
+"""Candidates of learned wires that are drawn anew during training."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hardwire as hw
+from hardwire.training.redraw import exchange
+
+
+def learned(seed=0, candidates=6, **options):
+    return hw.LogicNetwork(320, 10, widths=[60, 100], wiring="learned", candidates=candidates, seed=seed, **options)
+
+
+def digits():
+    return hw.data.load("digits")
+
+
+def run(net, checkpoint=None, iterations=40, **options):
+    redraw = hw.RedrawWires(every=5, until=0.8)
+    hw.fit(
+        net, digits(), iterations, 64, callbacks=[redraw, *options.pop("more", ())], checkpoint=checkpoint, **options
+    )
+    return net
+
+
+@settings(max_examples=30, deadline=None)
+@given(inputs=st.integers(4, 40), neurons=st.integers(1, 9), share=st.floats(0.1, 1.0), seed=st.integers(0, 1000))
+def test_an_exchange_keeps_the_others_and_offers_no_input_twice(inputs, neurons, share, seed):
+    candidates = inputs // 2
+    offered = hw.LogicLayer(inputs, neurons, wiring="learned", candidates=candidates, seed=seed).wiring
+    count = max(1, int(share * candidates))
+    lost = torch.rand(2, neurons, candidates, generator=torch.Generator().manual_seed(seed)).topk(count, 2).indices
+    result = exchange(offered, lost, torch.arange(inputs, dtype=torch.int32), torch.Generator().manual_seed(seed))
+    stays = torch.ones_like(offered, dtype=torch.bool).scatter_(2, lost, False)
+    assert torch.equal(result[stays], offered[stays])
+    assert all(len(set(wire.tolist())) == candidates for wire in result.flatten(0, 1))
+    assert result.min() >= 0 and result.max() < inputs
+
+
+def test_the_deployed_network_is_the_same_before_and_after_an_exchange():
+    net, data = learned(), digits()
+    before = net.eval()(data.test.x).clone()
+    offered = [layer.wiring.clone() for layer in net.layers]
+    optimizer = torch.optim.Adam(net.parameters())
+    for layer in net.layers:
+        hw.RedrawWires().redraw(layer, optimizer, torch.Generator().manual_seed(1))
+    assert all((layer.wiring != old).float().mean() > 0.3 for layer, old in zip(net.layers, offered, strict=True))
+    assert torch.equal(net.eval()(data.test.x), before)
+
+
+def test_new_candidates_start_below_the_highest_and_take_the_mean_of_the_optimizers_memory():
+    layer = learned().layers[0]
+    optimizer = torch.optim.Adam(layer.parameters(), lr=0.1)
+    layer.wire_logits.grad = torch.randn(layer.wire_logits.shape)
+    optimizer.step()
+    logits, memory = layer.wire_logits.detach().clone(), optimizer.state[layer.wire_logits]["exp_avg_sq"].clone()
+    hw.RedrawWires(share=0.5, below=1.5).redraw(layer, optimizer, torch.Generator().manual_seed(0))
+    for side in range(2):
+        for neuron in range(layer.neurons):
+            order = logits[side, neuron].argsort()
+            lost, kept = order[:3], order[3:]
+            now = layer.wire_logits[side, neuron].detach()
+            assert torch.equal(now[kept], logits[side, neuron, kept])
+            assert torch.allclose(now[lost], logits[side, neuron].max() - 1.5)
+            after = optimizer.state[layer.wire_logits]["exp_avg_sq"][side, neuron]
+            assert torch.allclose(after[lost], memory[side, neuron, kept].mean())
+
+
+def test_inputs_that_the_layer_must_not_read_stay_out():
+    reads = list(range(0, 320, 3))
+    net = run(learned(reads=reads))
+    assert set(net.layers[0].wiring.unique().tolist()) <= set(reads)
+
+
+def test_a_stopped_run_goes_on_to_the_same_wires_and_logits(tmp_path):
+    class StopAt(hw.Callback):
+        def on_step(self, run):
+            if run.iteration == 17:
+                raise InterruptedError
+
+    whole = run(learned())
+    with pytest.raises(InterruptedError):
+        run(learned(), tmp_path / "c", checkpoint_every=17, evaluate_every=4, more=[StopAt()])
+    resumed = run(learned(), tmp_path / "c", checkpoint_every=17, evaluate_every=4)
+    for one, two in zip(whole.state_dict().values(), resumed.state_dict().values(), strict=True):
+        assert torch.equal(one, two)
+
+
+def test_a_wire_that_chooses_among_all_inputs_keeps_them():
+    layer = hw.LogicLayer(8, 5, wiring="learned", candidates=8, seed=0)
+    before = layer.wiring.clone()
+    hw.RedrawWires().redraw(layer, torch.optim.Adam(layer.parameters()), torch.Generator())
+    assert torch.equal(layer.wiring, before)
+
+
+def test_a_redrawn_network_is_saved_and_becomes_the_same_circuit(tmp_path):
+    net = run(learned())
+    hw.save(net, tmp_path / "net.safetensors")
+    again = hw.load(tmp_path / "net.safetensors")
+    x = digits().test.x
+    assert torch.equal(again.predict(x), net.predict(x))
+    assert (hw.Circuit.from_network(net).predict(x) == net.predict(x).numpy()).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"every": 0}, "every"),
+        ({"share": 0.0}, "share"),
+        ({"share": 1.5}, "share"),
+        ({"until": -1}, "until"),
+        ({"below": 0.0}, "below"),
+        ({"below": float("nan")}, "below"),
+    ],
+)
+def test_numbers_without_meaning_are_named(arguments, message):
+    with pytest.raises(hw.HardwireError, match=message):
+        hw.RedrawWires(**arguments)
+
+
+def test_a_network_with_fixed_wires_has_nothing_to_redraw():
+    with pytest.raises(hw.HardwireError, match="learned"):
+        hw.fit(hw.LogicNetwork(320, 10, 100, 1, seed=0), digits(), 5, callbacks=[hw.RedrawWires()])
+
+
+def test_settings_take_it_for_learned_wires_alone(tmp_path):
+    options = {"width": 50, "iterations": 20, "redraw": 4, "candidates": 4, "wiring": "learned"}
+    job = hw.training.Settings("digits", **options).prepare(tmp_path / "net.safetensors")
+    before = job.net.layers[0].wiring.clone()
+    job.run()
+    assert not torch.equal(job.net.layers[0].wiring, before)
+    assert "redraw4" in hw.training.Settings("digits", **options).file_name(10)
+    with pytest.raises(hw.HardwireError, match="learned"):
+        hw.training.Settings("digits", redraw=4)
