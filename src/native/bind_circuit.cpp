@@ -1,5 +1,9 @@
+#include <string>
+
 #include "bindings.hpp"
 #include "circuit.hpp"
+#include "error.hpp"
+#include "words.hpp"
 
 using namespace hardwire;
 
@@ -17,17 +21,29 @@ std::vector<Run> runs_of(Matrix<const std::int32_t> rows) {
   return runs;
 }
 
+AloneProgram alone_of(std::size_t bits, std::size_t first_output, Matrix<const std::int32_t> targets,
+                      Matrix<const std::int32_t> rows) {
+  std::vector<AloneGate> gates;
+  for (std::size_t i = 0; i < rows.shape(0); ++i) gates.push_back({rows(i, 0), rows(i, 1), rows(i, 2)});
+  std::vector<AloneWord> words;
+  for (std::size_t i = 0; i < targets.shape(0); ++i) words.push_back({targets(i, 0), targets(i, 1)});
+  return alone_program(bits, first_output, words, gates);
+}
+
 CircuitProgram make_program(std::size_t inputs, std::size_t slots, std::size_t classes,
                             Matrix<const std::int32_t> operations, Matrix<const std::int32_t> runs,
                             Vector<const std::int32_t> outputs, std::size_t single_slots,
-                            Matrix<const std::int32_t> single_operations, Matrix<const std::int32_t> single_runs) {
+                            Matrix<const std::int32_t> single_operations, Matrix<const std::int32_t> single_runs,
+                            std::size_t alone_bits, std::size_t alone_first_output,
+                            Matrix<const std::int32_t> alone_words, Matrix<const std::int32_t> alone_gates) {
   return {inputs,
           slots,
           classes,
           operations_of(operations),
           runs_of(runs),
           {outputs.data(), outputs.data() + outputs.shape(0)},
-          single_program(single_slots, runs_of(single_runs), operations_of(single_operations))};
+          single_program(single_slots, runs_of(single_runs), operations_of(single_operations)),
+          alone_of(alone_bits, alone_first_output, alone_words, alone_gates)};
 }
 
 Thresholds make_thresholds(Matrix<const std::uint8_t> least, Matrix<const std::uint64_t> possible) {
@@ -37,26 +53,54 @@ Thresholds make_thresholds(Matrix<const std::uint8_t> least, Matrix<const std::u
           {possible.data(), possible.data() + possible.size()}};
 }
 
+// Whether a bit past the last feature is set.
+bool has_padding(const std::uint64_t* words, std::size_t rows, std::size_t features) {
+  const std::size_t used = features % kWordSamples, row_words = word_count(features);
+  std::uint64_t padding = 0;
+  for (std::size_t row = 1; used && row <= rows; ++row) padding |= words[row * row_words - 1] >> used;
+  return padding;
+}
+
+Error padding_error(std::size_t features) {
+  return Error("the padding bits past feature " + std::to_string(features) + " must be zero");
+}
+
 template <class Rows>
-CircuitInput input_of(const Rows& rows, const Thresholds* thresholds) {
-  if constexpr (std::is_same_v<Rows, Matrix<const std::uint64_t>>)
+CircuitInput input_of(const CircuitProgram& program, const Rows& rows, const Thresholds* thresholds) {
+  if constexpr (std::is_same_v<Rows, Matrix<const std::uint64_t>>) {
+    if (has_padding(rows.data(), rows.shape(0), program.inputs)) throw padding_error(program.inputs);
     return {rows.data(), nullptr, nullptr, rows.shape(0)};
-  else
-    return {nullptr, rows.data(), thresholds, rows.shape(0)};
+  } else
+    return {nullptr, reinterpret_cast<const std::uint8_t*>(rows.data()), thresholds, rows.shape(0)};
+}
+
+// The class of one image, packed words or bytes: a buffer is taken quicker than an array.
+std::int64_t predict_one(const CircuitProgram& program, nb::handle row) {
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(row.ptr(), &buffer, PyBUF_SIMPLE)) throw nb::python_error();
+  const bool packed = buffer.itemsize == sizeof(std::uint64_t);
+  const CircuitInput input{packed ? static_cast<const std::uint64_t*>(buffer.buf) : nullptr,
+                           packed ? nullptr : static_cast<const std::uint8_t*>(buffer.buf), nullptr, 1};
+  const bool padded = packed && has_padding(input.words, 1, program.inputs);
+  std::int64_t winner = 0;
+  if (!padded) run_circuit(program, input, {nullptr, &winner}, 8, 1);
+  PyBuffer_Release(&buffer);
+  if (padded) throw padding_error(program.inputs);
+  return winner;
 }
 
 template <class Rows>
 void scores(const CircuitProgram& program, Rows rows, Matrix<std::int32_t> out, std::size_t lanes, std::size_t threads,
             const Thresholds* thresholds) {
   nb::gil_scoped_release release;
-  run_circuit(program, input_of(rows, thresholds), {out.data(), nullptr}, lanes, threads);
+  run_circuit(program, input_of(program, rows, thresholds), {out.data(), nullptr}, lanes, threads);
 }
 
 template <class Rows>
 void predict(const CircuitProgram& program, Rows rows, Vector<std::int64_t> out, std::size_t lanes, std::size_t threads,
              const Thresholds* thresholds) {
   nb::gil_scoped_release release;
-  run_circuit(program, input_of(rows, thresholds), {nullptr, out.data()}, lanes, threads);
+  run_circuit(program, input_of(program, rows, thresholds), {nullptr, out.data()}, lanes, threads);
 }
 
 template <class Rows>
@@ -76,7 +120,11 @@ void bind_circuit(nb::module_& m) {
   auto program = nb::class_<CircuitProgram>(m, "CircuitProgram");
   m.def("circuit_program", &make_program, nb::arg("inputs"), nb::arg("slots"), nb::arg("classes"),
         nb::arg("operations").noconvert(), nb::arg("runs").noconvert(), nb::arg("outputs").noconvert(),
-        nb::arg("single_slots"), nb::arg("single_operations").noconvert(), nb::arg("single_runs").noconvert());
+        nb::arg("single_slots"), nb::arg("single_operations").noconvert(), nb::arg("single_runs").noconvert(),
+        nb::arg("alone_bits"), nb::arg("alone_first_output"), nb::arg("alone_words").noconvert(),
+        nb::arg("alone_gates").noconvert());
   bind_rows<Matrix<const std::uint64_t>>(program);
   bind_rows<Matrix<const std::uint8_t>>(program);
+  bind_rows<Matrix<const bool>>(program);
+  program.def("predict_one", &predict_one, nb::arg("row"));
 }

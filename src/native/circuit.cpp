@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "circuit_alone.hpp"
 #include "packing.hpp"
 #include "threads.hpp"
 #include "words.hpp"
@@ -86,8 +87,57 @@ SingleProgram single_program(std::size_t slots, std::vector<Run> runs, const std
   return single;
 }
 
+AloneProgram alone_program(std::size_t bits, std::size_t first_output, const std::vector<AloneWord>& words,
+                           const std::vector<AloneGate>& gates) {
+  AloneProgram program{{}, {}, bits / kLineBits + 1, first_output};
+  if (!can_run_alone()) return program;
+  for (std::size_t begin = 0, end; begin < words.size(); begin = end) {
+    std::vector<std::vector<OperandLine>> firsts, seconds;
+    for (end = begin; end < words.size() && words[end].level == words[begin].level; ++end) {
+      Gates64 word{{}, {}, 0, 0, 0, 0, static_cast<std::uint32_t>(words[end].target), 0, 0};
+      std::int32_t first[kWordSamples], second[kWordSamples];
+      for (std::size_t i = 0; i < kWordSamples; ++i) {
+        const AloneGate& gate = gates[end * kWordSamples + i];
+        const GateMasks masks = gate_masks(gate.gate);
+        const std::uint64_t here = std::uint64_t(1) << i;
+        first[i] = gate.first, second[i] = gate.second;
+        word.k0 |= masks.k0 & here, word.k1 |= masks.k1 & here, word.k2 |= masks.k2 & here, word.k3 |= masks.k3 & here;
+      }
+      word.first = operands_of(first), word.second = operands_of(second);
+      program.gates.push_back(word);
+      firsts.push_back(lines_of(first)), seconds.push_back(lines_of(second));
+    }
+    const auto longer = [](const auto& a, const auto& b) { return a.size() < b.size(); };
+    const std::size_t first_lines = std::max_element(firsts.begin(), firsts.end(), longer)->size();
+    const std::size_t second_lines = std::max_element(seconds.begin(), seconds.end(), longer)->size();
+    for (std::size_t w = begin; w < end; ++w) {
+      program.gates[w].first_lines = static_cast<std::uint32_t>(first_lines);
+      program.gates[w].second_lines = static_cast<std::uint32_t>(second_lines);
+      firsts[w - begin].resize(first_lines), seconds[w - begin].resize(second_lines);  // more of them hold no operand
+      for (const auto* lines : {&firsts[w - begin], &seconds[w - begin]})
+        program.lines.insert(program.lines.end(), lines->begin(), lines->end());
+    }
+  }
+  return program;
+}
+
+Thresholds::Thresholds(std::size_t columns, std::size_t levels, std::vector<std::uint8_t> least,
+                       std::vector<std::uint64_t> possible)
+    : columns(columns), levels(levels), least(std::move(least)), possible(std::move(possible)) {
+  const std::size_t words = word_count(columns * levels);
+  column.resize(words * kWordSamples), flat.resize(words * kWordSamples), flat_possible.resize(words);
+  for (std::size_t bit = 0; bit < columns * levels; ++bit) {
+    const std::size_t c = bit / levels, level = bit % levels, w = bit / kWordSamples;
+    const std::uint64_t can = this->possible[level * word_count(columns) + c / kWordSamples] >> c % kWordSamples & 1;
+    column[bit] = static_cast<std::uint8_t>(c - w * kWordSamples / levels);
+    flat[bit] = this->least[level * columns + c];
+    flat_possible[w] |= can << bit % kWordSamples;
+  }
+}
+
 void run_circuit(const CircuitProgram& program, const CircuitInput& input, const CircuitOutput& output,
                  std::size_t lanes, std::size_t threads) {
+  if (input.rows == 1 && !program.alone.gates.empty()) return run_alone(program, input, output);
   const std::size_t tile = lanes * kWordSamples, tiles = (input.rows + tile - 1) / tile;
   threads = std::max<std::size_t>(1, std::min(threads, tiles));
   parallel_for(static_cast<int>(threads), static_cast<std::int64_t>(threads), [&](std::int64_t part, int) {

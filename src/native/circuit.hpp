@@ -19,12 +19,38 @@ struct SingleProgram {
   SingleView view() const { return {runs.size(), runs.data(), wide.empty() ? narrow.data() : nullptr, wide.data()}; }
 };
 
+// One image alone as bits; see circuit_alone.hpp. Where 64 operands are: the byte in its line and the bit of that byte,
+// as a mask; and how many lines they are in.
+struct Operands {
+  alignas(64) std::uint8_t byte[64], mask[64];
+  std::uint32_t lines;
+};
+struct OperandLine {
+  std::uint32_t line;
+  std::uint64_t operands;  // those that are in it
+};
+// Bit i of k0 ^ (k1 & a) ^ (k2 & b) ^ (k3 & a & b) is gate i of 64, which go to the word `target`.
+struct Gates64 {
+  Operands first, second;
+  std::uint64_t k0, k1, k2, k3;
+  std::uint32_t target, first_lines, second_lines;
+};
+struct alignas(64) Line512 {
+  std::uint64_t words[8];
+};
+struct AloneProgram {
+  std::vector<Gates64> gates;      // empty where the machine cannot run it
+  std::vector<OperandLine> lines;  // of the first, then of the second operands of each 64 gates
+  std::size_t lines_of_bits = 0, first_output = 0;
+};
+
 struct CircuitProgram {
   std::size_t inputs, slots, classes;
   std::vector<Operation> operations;
   std::vector<Run> runs;
   std::vector<std::int32_t> outputs;
   SingleProgram single;
+  AloneProgram alone;
 
   CircuitView view() const {
     return {inputs,      slots,          classes,      runs.size(), outputs.size(), operations.data(),
@@ -35,11 +61,27 @@ struct CircuitProgram {
 // Slots, runs and operations of an image alone.
 SingleProgram single_program(std::size_t slots, std::vector<Run> runs, const std::vector<Operation>& operations);
 
-// What raw bytes are compared with, as `ThresholdsView` says.
+// bits: how many there are; words: the targets of 64 gates each in turn, and the level that they are of.
+struct AloneGate {
+  std::int32_t gate, first, second;
+};
+struct AloneWord {
+  std::int32_t target, level;
+};
+AloneProgram alone_program(std::size_t bits, std::size_t first_output, const std::vector<AloneWord>& words,
+                           const std::vector<AloneGate>& gates);
+
+// What raw bytes are compared with, as `ThresholdsView` says; and the same bit by bit, for 64 bits at a time: the bits'
+// columns, counted from that of the first of the 64.
 struct Thresholds {
   std::size_t columns, levels;
   std::vector<std::uint8_t> least;
   std::vector<std::uint64_t> possible;
+  std::vector<std::uint8_t> column, flat;
+  std::vector<std::uint64_t> flat_possible;
+
+  Thresholds(std::size_t columns, std::size_t levels, std::vector<std::uint8_t> least,
+             std::vector<std::uint64_t> possible);
 
   ThresholdsView view() const { return {columns, levels, least.data(), possible.data()}; }
 };

@@ -2,6 +2,7 @@
 
 import importlib.util
 import shutil
+import sys
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ from typer.testing import CliRunner
 
 import hardwire as hw
 from hardwire.circuit.formats.verilog import to_verilog
-from hardwire.circuit.place import DEVICES, budget_for, place
+from hardwire.circuit.place import DEVICES, _listen, budget_for, place
 from hardwire.circuit.reading import reading_of
 from hardwire.cli.circuit import app
 
@@ -36,8 +37,19 @@ def test_the_report_counts_every_part_and_names_the_critical_path(tmp_path):
     for word in ("gates", "class sums and argmax", "encoder", "of 7,680 logic cells", "MHz", "critical path: "):
         assert word in result.output
     reading = reading_of(circuit)
-    design = to_verilog(circuit, "net", reading, pipeline=budget_for("ice40-hx8k", 120))
+    design = to_verilog(circuit, "net", reading, pipeline=budget_for("ice40-hx8k", 120), lut=4)
     assert f"latency {design.latency} clocks" in result.output
+
+
+def test_the_tools_are_heard_while_they_run(tmp_path):
+    log = """Info:     at iteration #7, type ALL: wirelen solved = 34063, spread = 90833, legal = 91333; time = 3.01s
+Info:   at iteration #10: temp = 0.000000, timing cost = 3996, wirelen = 71800
+Info:      12000 |     6157       5842 |  521   479 |     23044|     128.67     604.29|
+"""
+    steps = []
+    command = [sys.executable, "-c", f"import sys; sys.stderr.write({log!r}); sys.exit(3)"]
+    assert _listen(command, str(tmp_path), steps.append) == (3, log)
+    assert steps == ["placement, round 7", "finer placement, round 10", "routing, 23,044 wires left"]
 
 
 def test_what_does_not_fit_says_by_how_much(monkeypatch):

@@ -22,6 +22,31 @@ def test_scores_and_classes_are_those_of_plain_loops(seed):
     assert circuit.predict(bits).tolist() == first_largest(expected)
 
 
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**31), wide=st.booleans())
+def test_one_image_alone_gets_what_it_gets_among_others(seed, wide):
+    inputs = 700 if wide else 12  # several cache lines of bits, or one
+    circuit = random_circuit(seed, inputs=inputs)
+    bits = random_bits(seed, 4, inputs)
+    words, scores = packing.pack(bits), oracle_scores(circuit, bits)
+    for row in range(4):
+        here, right = slice(row, row + 1), first_largest(scores)[row]
+        apart = np.repeat(words[here], 2, axis=1)[:, ::2]  # not contiguous
+        for image in (words[here], bits[here], bits[here].astype(bool), bits[here].tolist(), apart):
+            assert circuit.predict(image).tolist() == [right]
+            assert np.array_equal(circuit.scores(image), scores[here])
+
+
+def test_one_raw_image_alone_gets_what_it_gets_among_others():
+    for levels, columns in ((1, 70), (3, 50), (5, 13), (64, 2), (70, 3)):
+        circuit = random_circuit(levels, inputs=levels * columns, encoder=hw.Encoder.uniform(columns, levels, 255))
+        raw = np.random.default_rng(levels).integers(0, 256, (20, columns), np.uint8)
+        expected = oracle_scores(circuit, packing.unpack(circuit.encoder.encode(raw), circuit.inputs))
+        alone = [circuit.scores(raw[i : i + 1], raw=True)[0] for i in range(20)]
+        assert np.array_equal(alone, expected)
+        assert [circuit.predict(raw[i : i + 1], raw=True)[0] for i in range(20)] == first_largest(expected)
+
+
 @pytest.mark.parametrize("rows", [1, 2, 63, 64, 65, 127, 128, 129, 511, 512, 513, 700, 2049])
 def test_every_batch_size_gives_the_same_rows(rows):
     circuit = random_circuit(5, inputs=70, classes=3, group=21, layers=4)
@@ -107,6 +132,7 @@ def test_a_class_of_more_outputs_than_a_byte_counts():
         (np.zeros(12), {}, "at least one row"),
         (np.zeros((2, 13)), {}, r"this circuit reads \[images, 12\] of 0 and 1"),
         (np.full((2, 1), 1 << 12, np.uint64), {}, "padding bits past feature 12 must be zero"),
+        (np.full((1, 1), 1 << 12, np.uint64), {}, "padding bits past feature 12 must be zero"),
         (np.zeros((2, 12)), {"threads": 0}, "threads 0 leaves nobody"),
         (np.zeros((2, 5)), {"raw": True}, "reads rows of 4 raw values"),
         (np.full((2, 4), 256), {"raw": True}, "a raw value is 256, but this encoder reads 0 to 255"),

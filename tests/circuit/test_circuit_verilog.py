@@ -27,7 +27,7 @@ OPTIONS = [
     {"pipeline": 2.5, "control": True, "scores": True, "stream": 8},
     {"pipeline": 100, "control": True, "stream": 32},
     {"stream": 64, "scores": True},
-    {"pipeline": 3, "stream": 12},
+    {"pipeline": 3, "stream": 12, "lut": 4},
 ]
 
 
@@ -44,13 +44,13 @@ def verilator(*arguments, folder):
 
 
 @settings(max_examples=40, deadline=None)
-@given(bits=st.integers(1, 70))
-def test_a_tree_of_counters_counts_and_no_counter_is_too_wide(bits):
-    steps, result = count_plan(bits)
-    assert all(2 <= len(taken) <= WIDEST for taken, _ in steps)
+@given(bits=st.integers(1, 70), lut=st.sampled_from([*WIDEST]))
+def test_a_tree_of_counters_counts_and_no_counter_is_too_wide(bits, lut):
+    steps, result = count_plan(bits, lut)
+    assert all(2 <= len(taken) <= WIDEST[lut] for taken, _ in steps)
     assert len(result) <= bits.bit_length()
     builder = Builder(bits)
-    netlist = builder.netlist(count_ones(builder, list(range(bits))))
+    netlist = builder.netlist(count_ones(builder, list(range(bits)), lut))
     rows = random_bits(bits, 50, bits)
     found = oracle_scores(Circuit(netlist, len(netlist.outputs)), rows)
     assert np.array_equal(found @ (1 << np.arange(found.shape[1])), rows.sum(axis=1))
@@ -136,6 +136,7 @@ endmodule
         ({"control": True}, "need registers to control"),
         ({"stream": 7}, "words of 7 bits is not made; choose 8 to 64"),
         ({"pipeline": 0.5}, "no number of levels"),
+        ({"lut": 5}, "look-up tables of 4 or 6 inputs, not 5"),
     ],
 )
 def test_interfaces_that_cannot_be_are_refused(options, message, tmp_path):

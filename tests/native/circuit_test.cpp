@@ -28,8 +28,27 @@ SingleProgram single_of(const CircuitProgram& program, std::size_t extra) {
   return single_program(program.slots + shift, runs, operations);
 }
 
+// The same as bits, every gate in a word of its own, every output a copy.
+AloneProgram alone_of(const CircuitProgram& program) {
+  const std::int32_t inputs = program.inputs, base = word_count(program.inputs);
+  const auto place = [&](std::int32_t slot) { return slot < inputs ? slot : (base + slot - inputs) * 64; };
+  std::vector<AloneGate> gates;
+  for (const Run& run : program.runs)
+    for (std::int32_t i = 0; i < run.count; ++i) {
+      const Operation& operation = program.operations[gates.size() / 64];
+      gates.push_back({run.gate, place(operation.first), place(operation.second)});
+      gates.resize(gates.size() + 63);
+    }
+  const std::size_t first_output = base * 64 + gates.size();
+  for (std::int32_t output : program.outputs) gates.push_back({3, place(output), 0});
+  gates.resize(word_count(gates.size()) * 64);
+  std::vector<AloneWord> words;
+  for (std::int32_t w = 0; w < std::int32_t(gates.size() / 64); ++w) words.push_back({base + w, w / 5});
+  return alone_program(base * 64 + gates.size(), first_output, words, gates);
+}
+
 CircuitProgram random_program(Random& random) {
-  CircuitProgram program{1 + random() % 200, 0, 1 + random() % 12, {}, {}, {}, {}};
+  CircuitProgram program{1 + random() % 200, 0, 1 + random() % 12, {}, {}, {}, {}, {}};
   const std::int32_t gates = random() % 300;
   program.slots = program.inputs + gates;
   for (std::int32_t target = program.inputs; target < std::int32_t(program.slots);) {
@@ -41,6 +60,7 @@ CircuitProgram random_program(Random& random) {
   for (std::size_t i = program.classes * (1 + random() % 40); i > 0; --i)
     program.outputs.push_back(random() % program.slots);
   program.single = single_of(program, random() % 4 ? 0 : 1 << 16);
+  program.alone = alone_of(program);
   return program;
 }
 
@@ -64,12 +84,11 @@ std::vector<std::int32_t> naive_scores(const CircuitProgram& program, const std:
 Thresholds random_thresholds(Random& random, std::size_t inputs) {
   std::size_t levels = 1 + random() % 4;
   while (inputs % levels) --levels;
-  Thresholds thresholds{inputs / levels, levels, {}, {}};
-  for (std::size_t i = 0; i < inputs; ++i)
-    thresholds.least.push_back(random() % 8 ? random() % 256 : random() % 2 * 255);
-  for (std::size_t i = 0; i < levels * word_count(thresholds.columns); ++i)
-    thresholds.possible.push_back(random() % 2 ? ~std::uint64_t(0) : std::uint64_t(random()) * random());
-  return thresholds;
+  std::vector<std::uint8_t> least(inputs);
+  for (auto& byte : least) byte = random() % 8 ? random() % 256 : random() % 2 * 255;
+  std::vector<std::uint64_t> possible(levels * word_count(inputs / levels));
+  for (auto& word : possible) word = random() % 2 ? ~std::uint64_t(0) : std::uint64_t(random()) * random();
+  return {inputs / levels, levels, least, possible};
 }
 
 std::vector<std::uint8_t> naive_bits(const Thresholds& thresholds, const std::vector<std::uint8_t>& raw) {

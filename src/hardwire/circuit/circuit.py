@@ -125,7 +125,7 @@ class Circuit:
         """The schedule that `predict` and `scores` run, made on first use."""
         from hardwire.circuit.evaluate import Program
 
-        return Program(self.netlist, self.classes)
+        return Program(self.netlist, self.classes, self.encoder)
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle: a schedule is made again."""
@@ -134,17 +134,13 @@ class Circuit:
     def scores(self, images: Any, *, raw: bool = False, threads: int | None = None) -> npt.NDArray[np.int32]:
         """Class sums, int32 [images, classes]. images: Bits, packed words uint64 [images, words] or 0 and 1
         [images, inputs]; with raw=True raw values [images, raw_features], which the encoder turns into bits."""
-        from hardwire.circuit.evaluate import run
-
-        return run(self, images, raw, threads, scores=True)
+        return self.program.answer(images, raw, threads, scores=True)
 
     def predict(self, images: Any, *, raw: bool = False, threads: int | None = None) -> npt.NDArray[Any]:
         """Classes, int64 [images], ties to the lowest class, or numbers, float64; takes what `scores` takes."""
-        from hardwire.circuit.evaluate import run
-
         if self.number is not None:
             return self.answers(self.scores(images, raw=raw, threads=threads)) * self.number.step
-        return run(self, images, raw, threads, scores=False)
+        return self.program.answer(images, raw, threads, scores=False)
 
     def answers(self, scores: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
         """What an export says of class sums: the class, or the whole number of steps."""

@@ -41,7 +41,7 @@ def estimate(
     if not 2 <= lut <= 8:
         raise HardwireError(f"look-up tables of {lut} inputs are not common; use 4 or 6")
     reading = reading_of(circuit, raw)
-    design = to_verilog(circuit, NAME, reading, pipeline=pipeline)
+    design = to_verilog(circuit, NAME, reading, pipeline=pipeline, lut=4 if lut < 6 else 6)
     parts = {"gates": {"gates": 1}, "class sums, argmax": {"count": circuit.classes, "argmax": 1}}
     if reading.kind != "bits":
         parts[f"encoder of {reading.kind}"] = {"encoder": 1}

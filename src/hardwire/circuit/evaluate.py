@@ -14,7 +14,7 @@ import numpy.typing as npt
 from hardwire.bits import Encoder, check_words, pack, transpose, unpack, word_count
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.netlist import Netlist
-from hardwire.circuit.schedule import Schedule, schedule, single
+from hardwire.circuit.schedule import Schedule, alone, schedule, single
 from hardwire.errors import HardwireError
 from hardwire.gates import GATES, THRESHOLD, algebra
 
@@ -23,37 +23,98 @@ try:
 except ImportError:  # installed without a compiler
     _native = None
 
+WORD, BOOL = np.dtype(np.uint64), np.dtype(bool)
+ONE_THREAD = (None, 1)
 CACHE_BYTES = 1 << 20  # what a tile may fill: half of a usual second-level cache
 NUMPY_TILE = 1 << 15  # images
 THREAD_IMAGES = 4096  # fewer images than this a thread are not worth starting one
 
 
 class Program:
-    """A scheduled netlist with its class groups, ready to run."""
+    """A scheduled netlist with its class groups and its encoder, ready to run."""
 
-    def __init__(self, netlist: Netlist, classes: int):
-        self.inputs, self.classes = netlist.inputs, classes
+    def __init__(self, netlist: Netlist, classes: int, encoder: Encoder | None = None):
+        self.inputs, self.classes, self.encoder = netlist.inputs, classes, encoder
+        self.words = word_count(netlist.inputs)
+        self.one_word, self.one_row = (1, self.words), (1, self.inputs)
         self.schedule = schedule(netlist)
         # words in a slot: as many as keep the tile in cache, at least one cache line
         self.lanes = next((lanes for lanes in (32, 16) if self.schedule.slots * lanes * 8 <= CACHE_BYTES), 8)
         self._thresholds: dict[tuple[float, float], Any] = {}
         self.native = None if _native is None else _native_program(netlist, classes, self.schedule)
 
-    def byte_thresholds(self, encoder: Encoder, units: tuple[float, float]) -> Any:
-        """Those of an encoder for bytes in these units, kept."""
-        if units not in self._thresholds:
-            self._thresholds[units] = byte_thresholds(encoder.scaled(units))
-        return self._thresholds[units]
-
-    def run(self, rows: npt.NDArray[Any], threads: int, scores: bool, thresholds: Any = None) -> npt.NDArray[Any]:
-        """rows: packed words, uint8 [rows, inputs], or raw bytes where there are thresholds (of `byte_thresholds`).
-        Scores int32 [rows, classes], or classes int64 [rows]."""
+    def answer(self, images: Any, raw: bool, threads: int | None, scores: bool) -> npt.NDArray[Any]:
+        """Scores int32 [rows, classes], or classes int64 [rows]. One image alone has a way of its own, because looking
+        at it from all sides takes longer than its gates."""
+        if self.native is not None and threads in ONE_THREAD and not (raw or scores) and type(images) is np.ndarray:
+            dtype, shape = images.dtype, images.shape
+            if (dtype is WORD and shape == self.one_word) or (dtype is BOOL and shape == self.one_row):
+                return np.array((self.native.predict_one(_contiguous(images)),), np.int64)
+        rows, thresholds = self._raw_rows(images) if raw else (self._rows(images), None)
+        if threads is None:
+            most = 1 + len(rows) // THREAD_IMAGES
+            threads = 1 if most == 1 else min(os.cpu_count() or 1, most)
+        elif threads < 1:
+            raise HardwireError(f"threads {threads} leaves nobody to work; use at least 1")
         if self.native is None:
-            sums = _numpy_scores(self, rows if rows.dtype == np.uint64 else pack(rows))
+            sums = _numpy_scores(self, rows if rows.dtype == WORD else pack(rows))
             return sums if scores else sums.argmax(axis=1)
         out = np.empty((len(rows), self.classes), np.int32) if scores else np.empty(len(rows), np.int64)
         (self.native.scores if scores else self.native.predict)(rows, out, self.lanes, threads, thresholds)
         return out
+
+    def _rows(self, images: Any) -> npt.NDArray[Any]:
+        """What the engine reads: packed words uint64 [rows, words] or bytes [rows, inputs] of 0 and 1."""
+        images = _matrix(self._array(images))
+        if images.dtype == WORD and images.shape[1] == self.words:
+            if self.native is None:  # which looks at the padding itself
+                check_words(images, self.inputs)
+            return _contiguous(images)
+        return self._plain_rows(images)
+
+    def _array(self, images: Any) -> npt.NDArray[Any]:
+        if hasattr(images, "features"):  # Bits, recognised by its shape because its own room needs torch
+            if images.features != self.inputs:
+                raise HardwireError(f"images have {images.features} bits but the circuit reads {self.inputs}")
+            images = images.numpy()
+        return np.asarray(images)
+
+    def _plain_rows(self, images: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        if images.shape[1] != self.inputs:
+            raise HardwireError(
+                f"images have shape {list(images.shape)}; this circuit reads [images, {self.inputs}] of 0 and 1, "
+                f"or uint64 [images, {self.words}] of packed bits"
+            )
+        if images.dtype == BOOL:
+            return _contiguous(images)
+        if not ((images == 0) | (images == 1)).all():
+            way_out = "pass raw=True to use the encoder" if self.encoder else "threshold them first, such as x > 0.5"
+            raise HardwireError(f"images hold values other than 0 and 1; they were never binarised: {way_out}")
+        return np.ascontiguousarray(images, dtype=np.uint8)
+
+    def _raw_rows(self, images: Any) -> tuple[npt.NDArray[Any], Any]:
+        """Bytes as they are with the thresholds that the engine compares them with, anything else encoded."""
+        if self.encoder is None:
+            raise HardwireError(
+                "this circuit has no encoder for raw values; give bits, or build it from a model with one"
+            )
+        images = _matrix(self._array(images))
+        if images.dtype == np.uint8 and self.native is not None:
+            units = self.encoder.check(images)
+            if units not in self._thresholds:
+                self._thresholds[units] = byte_thresholds(self.encoder.scaled(units))
+            return np.ascontiguousarray(images), self._thresholds[units]
+        return self.encoder.encode(images), None
+
+
+def _matrix(images: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if images.ndim != 2 or images.shape[0] == 0:
+        raise HardwireError(f"images are a matrix of at least one row, not an array of shape {list(images.shape)}")
+    return images
+
+
+def _contiguous(images: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return images if images.flags.c_contiguous else np.ascontiguousarray(images)
 
 
 def byte_thresholds(thresholds: npt.NDArray[np.float32]) -> Any:
@@ -64,27 +125,10 @@ def byte_thresholds(thresholds: npt.NDArray[np.float32]) -> Any:
 
 
 def _native_program(netlist: Netlist, classes: int, plan: Schedule) -> Any:
-    alone = single(netlist)
     many = (netlist.inputs, plan.slots, classes, plan.operations, plan.runs, plan.outputs)
-    return _native.circuit_program(*many, alone.slots, alone.operations, alone.runs)
-
-
-def run(circuit: Circuit, images: Any, raw: bool, threads: int | None, scores: bool) -> npt.NDArray[Any]:
-    program, thresholds = circuit.program, None
-    if raw and program.native is not None and circuit.encoder is not None and _is_bytes(images):
-        rows = np.ascontiguousarray(images)
-        thresholds = program.byte_thresholds(circuit.encoder, circuit.encoder.check(rows))
-    else:
-        rows = as_rows(circuit, images, raw)
-    if threads is None:
-        threads = min(os.cpu_count() or 1, 1 + len(rows) // THREAD_IMAGES)
-    elif threads < 1:
-        raise HardwireError(f"threads {threads} leaves nobody to work; use at least 1")
-    return program.run(rows, threads, scores, thresholds)
-
-
-def _is_bytes(images: Any) -> bool:
-    return isinstance(images, np.ndarray) and images.dtype == np.uint8 and images.ndim == 2 and len(images) > 0
+    one, bits = single(netlist), alone(netlist, classes)
+    by_bits = (bits.bits, bits.first_output, bits.words, bits.gates)
+    return _native.circuit_program(*many, one.slots, one.operations, one.runs, *by_bits)
 
 
 def test_set(data: Any) -> tuple[Any, npt.NDArray[Any]]:
@@ -98,39 +142,6 @@ def how_well(circuit: Circuit, said: npt.NDArray[Any], wanted: npt.NDArray[Any])
     if circuit.number is None:
         return f"accuracy {(said == wanted).mean():.4f}"
     return f"R^2 {1 - ((said - wanted) ** 2).mean() / wanted.var():.4f}"
-
-
-def as_rows(circuit: Circuit, images: Any, raw: bool = False) -> npt.NDArray[Any]:
-    """What the engine reads: packed words uint64 [rows, words] or uint8 [rows, inputs] of 0 and 1."""
-    if hasattr(images, "features"):  # Bits, recognised by its shape because its own room needs torch
-        if images.features != circuit.inputs:
-            raise HardwireError(f"images have {images.features} bits but the circuit reads {circuit.inputs}")
-        images = images.numpy()
-    images = np.asarray(images)
-    if len(images.shape) != 2 or images.shape[0] == 0:
-        raise HardwireError(f"images are a matrix of at least one row, not an array of shape {list(images.shape)}")
-    if raw:
-        if circuit.encoder is None:
-            raise HardwireError(
-                "this circuit has no encoder for raw values; give bits, or build it from a model with one"
-            )
-        return circuit.encoder.encode(images)
-    if images.dtype == np.uint64 and images.shape[1] == word_count(circuit.inputs):
-        check_words(images, circuit.inputs)
-        return np.ascontiguousarray(images)
-    return _plain_rows(circuit, images)
-
-
-def _plain_rows(circuit: Circuit, images: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-    if images.shape[1] != circuit.inputs:
-        raise HardwireError(
-            f"images have shape {list(images.shape)}; this circuit reads [images, {circuit.inputs}] of 0 and 1, "
-            f"or uint64 [images, {word_count(circuit.inputs)}] of packed bits"
-        )
-    if images.dtype != bool and not ((images == 0) | (images == 1)).all():
-        way_out = "pass raw=True to use the encoder" if circuit.encoder else "threshold them first, such as x > 0.5"
-        raise HardwireError(f"images hold values other than 0 and 1; they were never binarised: {way_out}")
-    return np.ascontiguousarray(images, dtype=None if images.dtype == bool else np.uint8).view(np.uint8)
 
 
 def _numpy_scores(program: Program, words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:

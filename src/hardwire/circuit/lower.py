@@ -16,14 +16,14 @@ from hardwire.gates import algebra
 Player = tuple[list[int], list[int]]  # a score and a class number, each as nodes, lowest bit first
 
 
-def complete(circuit: Circuit, reading: Reading) -> Netlist:
-    """The whole classifier: as many inputs as an image has bits, and as many outputs as an answer has."""
+def complete(circuit: Circuit, reading: Reading, lut: int = 6) -> Netlist:
+    """The whole classifier: as many inputs as an image has bits, and as many outputs as an answer has. lut: see
+    `count_plan`."""
     builder = Builder(reading.width)
     bits = list(range(builder.inputs)) if reading.kind == "bits" else _encode(builder, reading)
     outputs = builder.embed(circuit.netlist, bits)
-    sums = [
-        count_ones(builder, outputs[start : start + circuit.group]) for start in range(0, len(outputs), circuit.group)
-    ]
+    groups = [outputs[start : start + circuit.group] for start in range(0, len(outputs), circuit.group)]
+    sums = [count_ones(builder, group, lut) for group in groups]
     if circuit.number is not None:
         return builder.netlist(add_constant(builder, sums[0], circuit.number.offset, circuit.answer_width))
     return builder.netlist(argmax(builder, sums))
@@ -65,9 +65,9 @@ def greater_than(builder: Builder, value: list[int], threshold: int) -> int:
     return builder.constant(False) if more is None else more
 
 
-def count_ones(builder: Builder, bits: list[int]) -> list[int]:
+def count_ones(builder: Builder, bits: list[int], lut: int = 6) -> list[int]:
     """The number of true nodes as nodes, lowest bit first. The Verilog export follows the same plan."""
-    steps, result = count_plan(len(bits))
+    steps, result = count_plan(len(bits), lut)
     nodes = list(bits)
     for taken, _ in steps:
         nodes += sum_bits(builder, [nodes[bit] for bit in taken])

@@ -29,11 +29,12 @@ NAME = "placed"
 
 @dataclass(frozen=True)
 class Device:
-    """family: of nextpnr; options: for it; cell: what it calls a place for a look-up table; cells: how many it has;
-    level, overhead: nanoseconds of one level of logic with its wires, and of a register's both ends, measured on our
-    own circuits."""
+    """family: of yosys and nextpnr; synthesis, options: for these; cell: what nextpnr calls a place for a look-up
+    table; cells: how many it has; level, overhead: nanoseconds of one level of logic with its wires, and of a
+    register's both ends, measured on our own circuits."""
 
     family: str
+    synthesis: str
     options: tuple[str, ...]
     cell: str
     cells: int
@@ -42,9 +43,15 @@ class Device:
 
 
 DEVICES = {
-    "ecp5-25k": Device("ecp5", ("--25k", "--package", "CABGA381"), "TRELLIS_COMB", 24_288, 0.75, 1.5),
-    "ecp5-85k": Device("ecp5", ("--85k", "--package", "CABGA756"), "TRELLIS_COMB", 83_640, 0.75, 1.5),
-    "ice40-hx8k": Device("ice40", ("--hx8k", "--package", "ct256"), "ICESTORM_LC", 7_680, 1.1, 1.6),
+    # wide tables of several cells, which are ECP5's default, take twice the cells for sums and are hard to route
+    "ecp5-25k": Device("ecp5", "-nowidelut", ("--25k", "--package", "CABGA381"), "TRELLIS_COMB", 24_288, 0.75, 1.5),
+    "ecp5-85k": Device("ecp5", "-nowidelut", ("--85k", "--package", "CABGA756"), "TRELLIS_COMB", 83_640, 0.75, 1.5),
+    "ice40-hx8k": Device("ice40", "", ("--hx8k", "--package", "ct256"), "ICESTORM_LC", 7_680, 1.1, 1.6),
+}
+STEPS = {  # lines of nextpnr's log, and what they say of how far it is
+    r"at iteration #(\d+), type": "placement, round {}",
+    r"at iteration #(\d+): temp": "finer placement, round {}",
+    r"^Info:\s+\d+ \|[^|]*\|[^|]*\|\s+(\d+)\|": "routing, {} wires left",
 }
 KINDS = {  # cells of both families by what they are
     "luts": r"SB_LUT4|LUT4|TRELLIS_COMB",
@@ -122,14 +129,14 @@ def place(
             raise HardwireError("an automatic pipeline needs the clock that it is for; give clock= (--clock), in MHz")
         pipeline = budget_for(device, clock)
     reading = reading_of(circuit, raw)
-    design = to_verilog(circuit, NAME, reading, pipeline=pipeline)
+    design = to_verilog(circuit, NAME, reading, pipeline=pipeline, lut=4)
     with tempfile.TemporaryDirectory() as folder:
         progress("synthesis")
         parts = _synthesize(design, circuit, chosen, folder)
         needed = max(sum(part.luts for part in parts), sum(part.flip_flops for part in parts) + design.width)
         _check_fit(needed, chosen.cells, device)
         progress("place and route")
-        report, cells, available = _route(chosen, device, clock or 100.0, seed, folder)
+        report, cells, available = _route(chosen, device, clock or 100.0, seed, folder, progress)
     fmax = min(clock_report["achieved"] for clock_report in report["fmax"].values())
     return Placement(device, parts, cells, available, fmax, design.latency, _critical(report), pipeline)
 
@@ -160,7 +167,7 @@ def _synthesize(design: Verilog, circuit: Circuit, device: Device, folder: str) 
     run_yosys(
         [
             "read_verilog design.v",
-            f"synth_{device.family} -noflatten -top harness -json design.json",
+            f"synth_{device.family} {device.synthesis} -noflatten -top harness -json design.json",
             "tee -q -o cells.json stat -json",
         ],
         folder,
@@ -189,20 +196,35 @@ def _part(name: str, modules: list[tuple[Mapping[str, int], int]]) -> Part:
     return Part(name, **totals)
 
 
-def _route(device: Device, name: str, clock: float, seed: int, folder: str) -> tuple[dict[str, Any], int, int]:
+def _route(
+    device: Device, name: str, clock: float, seed: int, folder: str, progress: Callable[[str], object]
+) -> tuple[dict[str, Any], int, int]:
     options = ["--json", "design.json", "--report", "report.json", "--freq", str(clock), "--seed", str(seed)]
     options += ["--timing-allow-fail", *(["--pcf-allow-unconstrained"] if device.family == "ice40" else [])]
     options += ["--lpf-allow-unconstrained"] if device.family == "ecp5" else []
-    result = subprocess.run(
-        [*_nextpnr(device.family), *device.options, *options], cwd=folder, capture_output=True, text=True
-    )
-    used = re.search(rf"{device.cell}:\s+(\d+)\s*/\s*(\d+)", result.stderr)
+    code, log = _listen([*_nextpnr(device.family), *device.options, *options], folder, progress)
+    used = re.search(rf"{device.cell}:\s+(\d+)\s*/\s*(\d+)", log)
     cells, available = (int(used[1]), int(used[2])) if used else (0, 0)
     _check_fit(cells, available, name)
-    if result.returncode:
-        last = " | ".join(line for line in result.stderr.splitlines() if "ERROR" in line) or result.stderr[-200:]
-        raise HardwireError(f"nextpnr failed (exit code {result.returncode}): {last}")
+    if code:
+        last = " | ".join(line for line in log.splitlines() if "ERROR" in line) or log[-200:]
+        raise HardwireError(f"nextpnr failed (exit code {code}): {last}")
     return json.loads(Path(folder, "report.json").read_text()), cells, available
+
+
+def _listen(command: list[str], folder: str, progress: Callable[[str], object]) -> tuple[int, str]:
+    """Exit code and log of nextpnr, which is told on while it runs."""
+    lines: list[str] = []
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace"
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            lines.append(line)
+            for pattern, step in STEPS.items():
+                if found := re.search(pattern, line):
+                    progress(step.format(f"{int(found[1]):,}"))
+    return process.returncode, "".join(lines)
 
 
 def _check_fit(needed: int, available: int, device: str) -> None:

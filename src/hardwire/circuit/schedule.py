@@ -6,15 +6,17 @@ images needs memory for the values alive at one time, not for every gate: that i
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hardwire.circuit.netlist import Netlist
-from hardwire.circuit.statistics import live_nodes
+from hardwire.circuit.netlist import Integers, Netlist
+from hardwire.circuit.statistics import fan_out, live_nodes
 from hardwire.gates import GATES, algebra
 
 FOREVER = np.iinfo(np.int32).max
+WORD, LINE = 64, 512  # bits
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,58 @@ def single(netlist: Netlist) -> Schedule:
     runs = [(netlist.gate[group[0]], len(group)) for group in groups] + [(algebra.A, len(copies))]
     slots = int(wanted[-1]) + 1 + len(inner)
     return Schedule(operations, np.array(runs, np.int32), wanted.astype(np.int32), slots)
+
+
+@dataclass(frozen=True)
+class Alone:
+    """One image whose values are bits, 64 gates at a time. gates: int32 [64 * words, 3] of a gate number and the two
+    bits that it reads; words: int32 [words, 2], the word that each 64 of them make and their level; bits: how many
+    there are. The outputs lie together from `first_output` on, class by class. Input i is bit i."""
+
+    gates: npt.NDArray[np.int32]
+    words: npt.NDArray[np.int32]
+    bits: int
+    first_output: int
+
+
+def alone(netlist: Netlist, classes: int) -> Alone:
+    """Levels begin at lines of their own, so that none is read while it is written. A gate that nothing but one output
+    reads is computed as that output, at the end; other outputs are copies. Gates of a level, and outputs of a class, go
+    by where their first operand lies."""
+    inputs, readers = netlist.inputs, fan_out(netlist)
+    ends = np.zeros(netlist.nodes, bool)
+    ends[netlist.outputs] = (readers[netlist.outputs] == 1) & (netlist.outputs >= inputs)
+    inner = np.flatnonzero(live_nodes(netlist) & ~ends)
+    inner = inner[inner >= inputs]
+    place, begin, first_output = np.arange(netlist.nodes), _up(inputs, LINE), 0
+    gates: list[npt.NDArray[np.int32]] = []
+    words: list[npt.NDArray[np.intp]] = []
+    levels = [inner[netlist.levels[inner] == level] for level in np.unique(netlist.levels[inner])]
+    for number, nodes in enumerate([*levels, netlist.outputs]):
+        last = number == len(levels)
+        rows = _rows(netlist, nodes, place, ends[nodes] | (not last))
+        order = np.lexsort([rows[:, 1], np.arange(len(rows)) // (len(rows) // classes if last else len(rows))])
+        place[nodes[order]] = begin + np.arange(len(nodes))
+        gates.append(np.pad(rows[order], [(0, -len(rows) % WORD), (0, 0)]))  # with gates that are FALSE
+        targets = begin // WORD + np.arange(len(gates[-1]) // WORD)
+        words.append(np.stack([targets, np.full(len(targets), number)], axis=1))
+        first_output, begin = begin, _up(begin + len(nodes), LINE)
+    return Alone(np.concatenate(gates), np.concatenate(words).astype(np.int32), begin, first_output)
+
+
+def _up(number: int, unit: int) -> int:
+    return -(-number // unit) * unit
+
+
+def _rows(netlist: Netlist, nodes: Integers, place: npt.NDArray[np.intp], computed: npt.NDArray[np.bool_]) -> Any:
+    """int32 [nodes, 3]: the gates of the nodes, copies of those that are not computed here."""
+    rows = np.stack([np.full(len(nodes), algebra.A), place[nodes], np.zeros(len(nodes), np.intp)], axis=1)
+    gate = nodes[computed] - netlist.inputs
+    number = netlist.gate[gate]
+    first = place[netlist.first[gate]] * np.array(algebra.READS_FIRST)[number]  # of what is not read any will do
+    second = place[netlist.second[gate]] * np.array(algebra.READS_SECOND)[number]
+    rows[computed] = np.stack([number, first, second], axis=1)
+    return rows.astype(np.int32)
 
 
 def _last_readers(netlist: Netlist, groups: list[npt.NDArray[np.intp]]) -> npt.NDArray[np.int32]:

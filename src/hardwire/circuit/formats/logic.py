@@ -18,18 +18,20 @@ from hardwire.errors import HardwireError
 PORTS = "Inputs x[k]: the bits of the values, lowest first; outputs label[k]: those of the answer."
 
 
-def read_back(read: Callable[[Path], Netlist]) -> Reader:
-    """The reader of a format whose files `read` turns into netlists."""
+def read_back(read: Callable[[Path], Netlist], lut_of: Callable[[str], int] = lambda text: 6) -> Reader:
+    """The reader of a format whose files `read` turns into netlists; lut_of: the tables that a file's class sums are
+    made for."""
 
     def reader(circuit: Circuit, path: Path, raw: str | None) -> Readback:
         netlist = read(path)
-        said = interface(path.read_text(errors="replace"))
+        text = path.read_text(errors="replace")
+        said = interface(text)
         reading = reading_of(circuit, raw) if said is None else described(circuit, said)
         if netlist.inputs != reading.width:
             raise HardwireError(
                 f"{path} has {netlist.inputs} inputs; an image has {reading.width} bits of {reading.kind}"
             )
-        expected = complete(circuit, reading)
+        expected = complete(circuit, reading, lut_of(text))
         if len(netlist.outputs) != len(expected.outputs):
             raise HardwireError(
                 f"{path} has {len(netlist.outputs)} outputs; a label of this model has {len(expected.outputs)}"

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.counting import WIDEST
 from hardwire.circuit.formats import register
 from hardwire.circuit.formats import verilog_parts as parts
 from hardwire.circuit.formats.header import about
@@ -70,17 +71,21 @@ def write(
     control: bool = False,
     scores: bool = False,
     stream: int | None = None,
+    lut: int = 6,
     raw: str | None = None,
     values: npt.ArrayLike | None = None,
     images: npt.ArrayLike | None = None,
 ) -> list[Path]:
     """Writes `path`. pipeline: registers every so many levels; control: ports rst, ce, valid_in, valid_out as well
     (with a pipeline); scores: class sums as an output; stream: a module NAME_stream as well, which takes an image in
-    words of so many bits; raw: what `x` holds, by default what the encoder was made for; values: see `reading_of`;
-    images: raw values (0 and 1 where the circuit has no encoder) of a self-checking testbench beside it, NAME_tb.v."""
+    words of so many bits; lut: inputs of the look-up tables that class sums are built for, 6 or 4; raw: what `x`
+    holds, by default what the encoder was made for; values: see `reading_of`; images: raw values (0 and 1 where the
+    circuit has no encoder) of a self-checking testbench beside it, NAME_tb.v."""
     reading = reading_of(circuit, raw, values)
     name = name_for(path, name)
-    design = to_verilog(circuit, name, reading, pipeline=pipeline, control=control, scores=scores, stream=stream)
+    design = to_verilog(
+        circuit, name, reading, pipeline=pipeline, control=control, scores=scores, stream=stream, lut=lut
+    )
     write_whole(path, design.text)
     if images is None:
         return [path]
@@ -98,14 +103,15 @@ def to_verilog(
     control: bool = False,
     scores: bool = False,
     stream: int | None = None,
+    lut: int = 6,
 ) -> Verilog:
-    _check(pipeline, control, stream)
+    _check(pipeline, control, stream, lut)
     label_width, sum_width = circuit.answer_width, circuit.group.bit_length()
     scores_width = circuit.classes * sum_width if scores else 0
-    modules = _modules(circuit, name, reading, pipeline, control)
+    modules = _modules(circuit, name, reading, pipeline, control, lut)
     latency = sum(module.latency for module in modules.values())
     words = -(-reading.width // stream) if stream else 0
-    said = {"top": name, "clocked": pipeline is not None, "control": control}
+    said = {"top": name, "clocked": pipeline is not None, "control": control, "lut": lut}
     ports = f"x: value i from bit {reading.value_bits} * i on; label: the answer, {latency} clocks later."
     text = render(
         "circuit.v",
@@ -131,7 +137,9 @@ def to_verilog(
     return Verilog(text, name, pipeline is not None, control, latency, reading.width, label_width, scores_width)
 
 
-def _check(pipeline: float | None, control: bool, stream: int | None) -> None:
+def _check(pipeline: float | None, control: bool, stream: int | None, lut: int) -> None:
+    if lut not in WIDEST:
+        raise HardwireError(f"class sums are built for look-up tables of 4 or 6 inputs, not {lut}")
     if pipeline is not None and not pipeline >= 1:
         raise HardwireError(f"pipeline {pipeline} is no number of levels; use 1 or more, or leave it out")
     if control and pipeline is None:
@@ -141,7 +149,9 @@ def _check(pipeline: float | None, control: bool, stream: int | None) -> None:
         raise HardwireError(f"a stream of words of {stream!r} bits is not made; choose {lowest} to {highest}")
 
 
-def _modules(circuit: Circuit, name: str, reading: Reading, pipeline: float | None, control: bool) -> dict[str, Module]:
+def _modules(
+    circuit: Circuit, name: str, reading: Reading, pipeline: float | None, control: bool, lut: int
+) -> dict[str, Module]:
     """By what they are, in the order of the data; each goes on in the stage where the one before ends."""
     label_width, sum_width = circuit.answer_width, circuit.group.bit_length()
     modules: dict[str, Module] = {}
@@ -155,7 +165,7 @@ def _modules(circuit: Circuit, name: str, reading: Reading, pipeline: float | No
     if reading.kind != "bits":
         parts.fill_encoder(module("encoder", reading.width, circuit.inputs), reading)
     parts.fill_gates(module("gates", circuit.inputs, len(circuit.netlist.outputs)), circuit)
-    parts.fill_count(module("count", circuit.group, sum_width), circuit.group)
+    parts.fill_count(module("count", circuit.group, sum_width), circuit.group, lut)
     last = module("argmax", circuit.classes * sum_width, label_width, registered=True)
     if circuit.number is None:
         parts.fill_argmax(last, circuit.classes, sum_width, label_width)
@@ -188,15 +198,25 @@ def read_verilog(path: Path) -> Netlist:
         return read_aiger(Path(folder, "netlist.aig"))[0]
 
 
-def _wrapper(text: str) -> tuple[str, str]:
-    """Which module is the whole, and one around it that has x and label alone, where it has other ports: the label of
-    an image that came with valid, never reset."""
+def _said(text: str) -> dict[str, Any]:
+    """What a file says of its ports."""
     found = re.search(rf"{_MARK}(\{{.*\}})", text)
     try:
         said = json.loads(found[1]) if found else {}
     except (ValueError, RecursionError):
         said = {}
-    top = said.get("top") if isinstance(said, dict) else None
+    return said if isinstance(said, dict) else {}
+
+
+def _lut_of(text: str) -> int:
+    return 4 if _said(text).get("lut") == 4 else 6
+
+
+def _wrapper(text: str) -> tuple[str, str]:
+    """Which module is the whole, and one around it that has x and label alone, where it has other ports: the label of
+    an image that came with valid, never reset."""
+    said = _said(text)
+    top = said.get("top")
     module = re.search(rf"module {top} \((.*?)\);", text, flags=re.DOTALL) if isinstance(top, str) else None
     if module is None or not re.fullmatch(r"[A-Za-z_]\w*", str(top)):
         return "-auto-top", ""
@@ -214,4 +234,4 @@ def _wrapper(text: str) -> tuple[str, str]:
     )
 
 
-register(".v", title="Verilog", write=write, read=read_back(read_verilog))
+register(".v", title="Verilog", write=write, read=read_back(read_verilog, _lut_of))

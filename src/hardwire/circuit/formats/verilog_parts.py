@@ -49,11 +49,11 @@ def fill_gates(module: Module, circuit: Circuit) -> Module:
     return module
 
 
-def fill_count(module: Module, group: int) -> Module:
-    """The number of ones in x."""
+def fill_count(module: Module, group: int, lut: int) -> Module:
+    """The number of ones in x, for tables of `lut` inputs."""
     module.preamble = COUNTERS
     bits = [module.port("x", i) for i in range(group)]
-    steps, result = count_plan(group)
+    steps, result = count_plan(group, lut)
     for number, (taken, made) in enumerate(steps):
         operands = ", ".join(f"{{{k}}}" for k in range(len(taken)))
         cost = 1 if len(taken) <= 3 else 2
