@@ -12,6 +12,7 @@ import pytest
 import typer
 
 from hardwire.cli import app
+from hardwire.study import kinds
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
@@ -34,6 +35,9 @@ def commands(page: Path) -> list[str]:
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_the_python_of_the_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(
+        kinds._REGISTRY, "kinds", dict(kinds._REGISTRY.kinds)
+    )  # what a page registers stays on the page
     program = []
     for block in blocks(page, "python"):
         line = page.read_text().count("\n", 0, block.start("text"))

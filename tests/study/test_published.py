@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import hardwire as hw
 from hardwire import study
 from hardwire.cli.study import app
-from hardwire.study import Cost, Outcome, Store, version
+from hardwire.study import Cost, Outcome, Store, kinds, version
 from hardwire.study.conductor import conduct
 from hardwire.study.description import positive, whole
 from hardwire.study.published import publish
@@ -44,6 +44,12 @@ class Falling(study.Kind):
 
 
 KIND = study.register(Falling())
+
+
+@pytest.fixture(autouse=True)
+def own_kind(monkeypatch):
+    """Other tests and pages have kinds of the same name."""
+    monkeypatch.setitem(kinds._REGISTRY.kinds, KIND.name, KIND)
 
 
 @pytest.fixture
