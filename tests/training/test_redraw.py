@@ -88,6 +88,13 @@ def test_a_stopped_run_goes_on_to_the_same_wires_and_logits(tmp_path):
         assert torch.equal(one, two)
 
 
+def test_the_largest_seed_of_a_network_will_do_here_too():
+    net = learned()
+    before = net.layers[0].wiring.clone()
+    hw.fit(net, digits(), 10, 64, callbacks=[hw.RedrawWires(every=5, seed=2**53 - 1)])
+    assert not torch.equal(net.layers[0].wiring, before)
+
+
 def test_a_wire_that_chooses_among_all_inputs_keeps_them():
     layer = hw.LogicLayer(8, 5, wiring="learned", candidates=8, seed=0)
     before = layer.wiring.clone()

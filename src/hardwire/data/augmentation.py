@@ -57,9 +57,8 @@ class Augmented(Split):
         down, right = (rng.integers(0, 2 * self.shift + 1, len(images)) for _ in range(2))
         ring = (self.shift, self.shift)
         wide = np.pad(images, ((0, 0), (0, 0), ring, ring, (0, 0)), mode="edge")
-        lines = wide.reshape(
-            *wide.shape[:3], -1
-        )  # rows of pixels with all their levels, so that a cut copies whole rows
+        # rows of pixels with all their levels, so that a cut copies whole rows
+        lines = wide.reshape(*wide.shape[:3], -1)
         cuts = sliding_window_view(lines, (height, width * self.levels), axis=(2, 3))
         moved: Images = cuts[np.arange(len(images)), :, down, right * self.levels]
         return moved.reshape(images.shape)

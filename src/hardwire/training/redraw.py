@@ -38,7 +38,7 @@ class RedrawWires(Callback):
     def on_step(self, run: Run) -> None:
         if run.iteration % self.every or run.iteration > self.until * run.iterations:
             return
-        generator = torch.Generator().manual_seed(self.seed * 1_000_003 + run.iteration)
+        generator = torch.Generator().manual_seed((self.seed * 1_000_003 + run.iteration) % 2**63)  # what torch takes
         for layer in _wired(run.net):
             self.redraw(layer, run.optimizer, generator)
 
