@@ -1,6 +1,8 @@
 """Place and route: what the report says is what the tools found, and mistakes are one error each."""
 
 import importlib.util
+import json
+import re
 import shutil
 import sys
 from dataclasses import replace
@@ -11,7 +13,8 @@ from typer.testing import CliRunner
 
 import hardwire as hw
 from hardwire.circuit.formats.verilog import to_verilog
-from hardwire.circuit.place import DEVICES, _listen, budget_for, place
+from hardwire.circuit.nextpnr import DEVICES, listen, spread
+from hardwire.circuit.place import budget_for, place
 from hardwire.circuit.reading import reading_of
 from hardwire.cli.circuit import app
 
@@ -45,11 +48,31 @@ def test_the_tools_are_heard_while_they_run(tmp_path):
     log = """Info:     at iteration #7, type ALL: wirelen solved = 34063, spread = 90833, legal = 91333; time = 3.01s
 Info:   at iteration #10: temp = 0.000000, timing cost = 3996, wirelen = 71800
 Info:      12000 |     6157       5842 |  521   479 |     23044|     128.67     604.29|
+Info:     iter=2 wires=130897 overused=8425 overuse=9491 archfail=NA
 """
     steps = []
     command = [sys.executable, "-c", f"import sys; sys.stderr.write({log!r}); sys.exit(3)"]
-    assert _listen(command, str(tmp_path), steps.append) == (3, log)
-    assert steps == ["placement, round 7", "finer placement, round 10", "routing, 23,044 wires left"]
+    assert listen(command, str(tmp_path), steps.append) == (3, log)
+    assert steps == [
+        "placement, round 7",
+        "finer placement, round 10",
+        "routing, 23,044 wires left",
+        "routing, 8,425 wires shared",
+    ]
+
+
+@pytest.mark.parametrize("device", ["ecp5-25k", "ecp5-85k", "ice40-hx8k"])
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.7, 1.0])
+def test_empty_cells_spread_a_circuit_and_leave_it_room(tmp_path, device, share):
+    chosen, design = DEVICES[device], tmp_path / "design.json"
+    needed = int(share * chosen.cells)
+    design.write_text(json.dumps({"modules": {"harness": {"cells": {"its own": {}}}}}))
+    nailed = spread(design, chosen, needed)
+    cells = json.loads(design.read_text())["modules"]["harness"]["cells"]
+    places = {cell["attributes"]["BEL"] for name, cell in cells.items() if name != "its own"}
+    assert len(places) == nailed == len(cells) - 1 and needed <= chosen.cells - nailed
+    assert (nailed > 0) == (device != "ice40-hx8k" and share < 0.6)
+    assert not any(re.match(r"X(6|12|60)/", place) for place in places), "carry chains need whole tiles"
 
 
 def test_what_does_not_fit_says_by_how_much(monkeypatch):

@@ -6,53 +6,24 @@ apart, so that every count and every part of the critical path has a name. Surpr
 a clock too, which is then the time from one register to the other.
 """
 
-import importlib.util
 import json
 import re
-import shutil
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.formats.verilog import Verilog, to_verilog
+from hardwire.circuit.nextpnr import DESIGN, Device, Progress, check_fit, device_called, route
 from hardwire.circuit.reading import reading_of
 from hardwire.circuit.tools import run_yosys
-from hardwire.errors import HardwireError, unknown_name
+from hardwire.errors import HardwireError
 
 NAME = "placed"
 
 
-@dataclass(frozen=True)
-class Device:
-    """family: of yosys and nextpnr; synthesis, options: for these; cell: what nextpnr calls a place for a look-up
-    table; cells: how many it has; level, overhead: nanoseconds of one level of logic with its wires, and of a
-    register's both ends, measured on our own circuits."""
-
-    family: str
-    synthesis: str
-    options: tuple[str, ...]
-    cell: str
-    cells: int
-    level: float
-    overhead: float
-
-
-DEVICES = {
-    # wide tables of several cells, which are ECP5's default, take twice the cells for sums and are hard to route
-    "ecp5-25k": Device("ecp5", "-nowidelut", ("--25k", "--package", "CABGA381"), "TRELLIS_COMB", 24_288, 0.75, 1.5),
-    "ecp5-85k": Device("ecp5", "-nowidelut", ("--85k", "--package", "CABGA756"), "TRELLIS_COMB", 83_640, 0.75, 1.5),
-    "ice40-hx8k": Device("ice40", "", ("--hx8k", "--package", "ct256"), "ICESTORM_LC", 7_680, 1.1, 1.6),
-}
-STEPS = {  # lines of nextpnr's log, and what they say of how far it is
-    r"at iteration #(\d+), type": "placement, round {}",
-    r"at iteration #(\d+): temp": "finer placement, round {}",
-    r"^Info:\s+\d+ \|[^|]*\|[^|]*\|\s+(\d+)\|": "routing, {} wires left",
-}
 KINDS = {  # cells of both families by what they are
     "luts": r"SB_LUT4|LUT4|TRELLIS_COMB",
     "flip_flops": r"SB_DFF\w*|TRELLIS_FF",
@@ -96,7 +67,7 @@ class Placement:
 
 def budget_for(device: str, clock: float) -> float:
     """Levels of logic in a stage that are estimated to run at so many MHz."""
-    chosen = _device(device)
+    chosen = device_called(device)
     return max(1.0, (1000 / clock - chosen.overhead) / chosen.level)
 
 
@@ -116,10 +87,10 @@ def place(
     clock: float | None = None,
     raw: str | None = None,
     seed: int = 1,
-    progress: Callable[[str], object] = lambda step: None,
+    progress: Progress = lambda step: None,
 ) -> Placement:
     """pipeline: registers every so many levels, or "auto": by the clock (MHz), which is what the tools aim at too."""
-    chosen = _device(device)
+    chosen = device_called(device)
     if clock is not None and not clock > 0:
         raise HardwireError(f"a clock of {clock} MHz does not tick; give more than 0")
     if isinstance(pipeline, str):
@@ -133,18 +104,12 @@ def place(
     with tempfile.TemporaryDirectory() as folder:
         progress("synthesis")
         parts = _synthesize(design, circuit, chosen, folder)
-        needed = max(sum(part.luts for part in parts), sum(part.flip_flops for part in parts) + design.width)
-        _check_fit(needed, chosen.cells, device)
+        luts, flip_flops = (sum(getattr(part, kind) for part in parts) for kind in ("luts", "flip_flops"))
+        check_fit(max(luts, flip_flops + design.width), chosen.cells, device)
         progress("place and route")
-        report, cells, available = _route(chosen, device, clock or 100.0, seed, folder, progress)
+        report, cells = route(device, luts, clock or 100.0, seed, folder, progress)
     fmax = min(clock_report["achieved"] for clock_report in report["fmax"].values())
-    return Placement(device, parts, cells, available, fmax, design.latency, _critical(report), pipeline)
-
-
-def _device(name: str) -> Device:
-    if name not in DEVICES:
-        raise unknown_name("device", name, DEVICES)
-    return DEVICES[name]
+    return Placement(device, parts, cells, chosen.cells, fmax, design.latency, _critical(report), pipeline)
 
 
 def harness(design: Verilog) -> str:
@@ -167,7 +132,7 @@ def _synthesize(design: Verilog, circuit: Circuit, device: Device, folder: str) 
     run_yosys(
         [
             "read_verilog design.v",
-            f"synth_{device.family} {device.synthesis} -noflatten -top harness -json design.json",
+            f"synth_{device.family} {device.synthesis} -noflatten -top harness -json {DESIGN}",
             "tee -q -o cells.json stat -json",
         ],
         folder,
@@ -194,54 +159,6 @@ def _part(name: str, modules: list[tuple[Mapping[str, int], int]]) -> Part:
         for kind, pattern in KINDS.items()
     }
     return Part(name, **totals)
-
-
-def _route(
-    device: Device, name: str, clock: float, seed: int, folder: str, progress: Callable[[str], object]
-) -> tuple[dict[str, Any], int, int]:
-    options = ["--json", "design.json", "--report", "report.json", "--freq", str(clock), "--seed", str(seed)]
-    options += ["--timing-allow-fail", *(["--pcf-allow-unconstrained"] if device.family == "ice40" else [])]
-    options += ["--lpf-allow-unconstrained"] if device.family == "ecp5" else []
-    code, log = _listen([*_nextpnr(device.family), *device.options, *options], folder, progress)
-    used = re.search(rf"{device.cell}:\s+(\d+)\s*/\s*(\d+)", log)
-    cells, available = (int(used[1]), int(used[2])) if used else (0, 0)
-    _check_fit(cells, available, name)
-    if code:
-        last = " | ".join(line for line in log.splitlines() if "ERROR" in line) or log[-200:]
-        raise HardwireError(f"nextpnr failed (exit code {code}): {last}")
-    return json.loads(Path(folder, "report.json").read_text()), cells, available
-
-
-def _listen(command: list[str], folder: str, progress: Callable[[str], object]) -> tuple[int, str]:
-    """Exit code and log of nextpnr, which is told on while it runs."""
-    lines: list[str] = []
-    with subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace"
-    ) as process:
-        assert process.stderr is not None
-        for line in process.stderr:
-            lines.append(line)
-            for pattern, step in STEPS.items():
-                if found := re.search(pattern, line):
-                    progress(step.format(f"{int(found[1]):,}"))
-    return process.returncode, "".join(lines)
-
-
-def _check_fit(needed: int, available: int, device: str) -> None:
-    if needed > available:
-        raise HardwireError(
-            f"it does not fit: {needed:,} logic cells where {device} has {available:,}, {needed - available:,} too "
-            "many; take a larger device, longer stages (fewer registers), raw='bits' (--raw bits) or fewer gates"
-        )
-
-
-def _nextpnr(family: str) -> list[str]:
-    found, module = shutil.which(f"nextpnr-{family}"), f"yowasp_nextpnr_{family}"
-    if found is not None:
-        return [found]
-    if importlib.util.find_spec(module) is None:
-        raise HardwireError(f"nextpnr for {family} is not installed; run: pip install 'hardwire[fpga]'")
-    return [sys.executable, "-c", f"import sys, {module} as m; sys.exit(m.run_nextpnr_{family}(sys.argv[1:]))"]
 
 
 def _critical(report: Mapping[str, Any]) -> dict[str, float]:

@@ -68,7 +68,7 @@ def run(
     """Make a row: train on all of train, read the test set once, count the gates. Repeating the command resumes it."""
     from hardwire.records import load_recipe, run_recipe
 
-    result = run_recipe(load_recipe(name, **_changes(iterations, seed)), out, progress=True)
+    result = run_recipe(load_recipe(name, **_changes(iterations, seed)), out, progress=True, say=typer.echo)
     typer.echo(f"test accuracy {result['accuracy']:.2f}%, {result['minutes']} minutes; written to {out}")
     typer.echo(
         f"{result['gates']:,} gates, {result['simplified']:,} simplified, {result['luts']:,} LUT6, "

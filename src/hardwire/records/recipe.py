@@ -6,9 +6,9 @@ set.
 """
 
 import json
-import time
 import tomllib
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -69,9 +69,17 @@ def load_recipe(name: str, **changes: Any) -> Recipe:
     else:
         raise unknown_name("recipe", name, (*recipe_names(), "a path to a .toml file"))
     try:
-        return Recipe(**{"name": name, **tomllib.loads(text), **changes})
-    except (tomllib.TOMLDecodeError, TypeError) as error:
+        entries = {"name": name, **tomllib.loads(text), **changes}
+    except tomllib.TOMLDecodeError as error:
         raise HardwireError(f"the recipe {name} cannot be read: {error}") from None
+    known = {entry.name: entry for entry in fields(Recipe)}
+    for entry in entries:
+        if entry not in known:
+            raise unknown_name("entry of a recipe", entry, known)
+    needed = [entry for entry, about in known.items() if about.default is MISSING and about.default_factory is MISSING]
+    if missing := [entry for entry in needed if entry not in entries]:
+        raise HardwireError(f"the recipe {name} lacks {', '.join(missing)}; it needs {', '.join(needed[1:])}")
+    return Recipe(**entries)
 
 
 def build(recipe: Recipe, dataset: Dataset) -> LogicNetwork:
@@ -99,23 +107,26 @@ def try_recipe(recipe: Recipe, **options: Any) -> History:
     return _train(build(recipe, dataset), dataset, recipe, validation=True, **options)
 
 
-def run_recipe(recipe: Recipe, out: str | Path, **options: Any) -> dict[str, Any]:
+def run_recipe(
+    recipe: Recipe, out: str | Path, *, say: Callable[[str], object] = lambda line: None, **options: Any
+) -> dict[str, Any]:
     """Trains on all of train, reads the test set once, counts the gates, and writes model, circuit and result to
-    `out`.
+    `out`. say: told the accuracy before the counting, which takes minutes for a large circuit.
     """
     folder = Path(out).expanduser()
     folder.mkdir(parents=True, exist_ok=True)
-    dataset, begin = _dataset(recipe), time.monotonic()
+    dataset = _dataset(recipe)
     net = build(recipe, dataset)
     # measured on training rows on the way: the test set is read once, below
-    _train(
+    history = _train(
         net, dataset, recipe, validation=dataset.validation, checkpoint=folder / f"{recipe.name}.checkpoint", **options
     )
-    minutes = (time.monotonic() - begin) / 60
+    accuracy = 100 * measure_gap(net, dataset.test).deploy
+    say(f"test accuracy {accuracy:.2f}%; counting gates and look-up tables")
     result = {
         "recipe": asdict(recipe),
-        "accuracy": 100 * measure_gap(net, dataset.test).deploy,
-        "minutes": round(minutes, 1),
+        "accuracy": accuracy,
+        "minutes": round(history.final.seconds / 60, 1),
         "threads": torch.get_num_threads(),
         "command": f"hardwire records run {recipe.name}",
         **counts(net, folder / f"{recipe.name}.hwc"),

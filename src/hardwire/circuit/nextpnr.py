@@ -1,0 +1,144 @@
+"""nextpnr: the devices that we place circuits on, and how it is run on one.
+
+nextpnr places as densely as it can, wherever there is room. Circuits of randomly wired gates do not route like that on
+ECP5: too many wires want through the same few rows and columns. Surprising: so empty cells are nailed to a part of the
+places there, everywhere alike, and the circuit spreads between them; they take no wires and are counted out again.
+"""
+
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hardwire.errors import HardwireError, unknown_name
+
+DESIGN, REPORT = "design.json", "report.json"
+Progress = Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class Device:
+    """family: of yosys and nextpnr; synthesis, options: for these; cell: what nextpnr calls a place for a look-up
+    table; cells: how many it has; level, overhead: nanoseconds of one level of logic with its wires, and of a
+    register's both ends, measured on our own circuits; columns, rows: of logic, where circuits have to be spread."""
+
+    family: str
+    synthesis: str
+    options: tuple[str, ...]
+    cell: str
+    cells: int
+    level: float
+    overhead: float
+    columns: range = range(0)
+    rows: tuple[int, ...] = ()
+
+
+def _rows(last: int, memory: int) -> tuple[int, ...]:
+    """Every twelfth row of an ECP5 holds memories and multipliers instead of logic."""
+    return tuple(row for row in range(2, last + 1) if row % 12 != memory)
+
+
+# wide tables of several cells, which are ECP5's default, take twice the cells for sums and are hard to route
+_ECP5 = ("--lpf-allow-unconstrained", "--router", "router2")
+_SMALL, _LARGE = ("--25k", "--package", "CABGA381", *_ECP5), ("--85k", "--package", "CABGA756", *_ECP5)
+_HX8K = ("--hx8k", "--package", "ct256", "--pcf-allow-unconstrained")
+DEVICES = {
+    "ecp5-25k": Device("ecp5", "-nowidelut", _SMALL, "TRELLIS_COMB", 24_288, 0.75, 1.5, range(2, 71), _rows(47, 1)),
+    "ecp5-85k": Device("ecp5", "-nowidelut", _LARGE, "TRELLIS_COMB", 83_640, 0.75, 1.5, range(2, 122), _rows(92, 10)),
+    "ice40-hx8k": Device("ice40", "", _HX8K, "ICESTORM_LC", 7_680, 1.1, 1.6),
+}
+_PLACES = [f"SLICE{piece}.K{table}" for piece in "DCBA" for table in (1, 0)]  # of one tile of ECP5, in blocking order
+_FULL = 0.8  # share of the places left open that a circuit may fill
+_CHAINS = 6  # every so many columns whole tiles stay open: a carry chain runs through all places of one
+_STEPS = {  # lines of nextpnr's log, and what they say of how far it is
+    r"at iteration #(\d+), type": "placement, round {}",
+    r"at iteration #(\d+): temp": "finer placement, round {}",
+    r"^Info:\s+\d+ \|[^|]*\|[^|]*\|\s+(\d+)\|": "routing, {} wires left",
+    r"iter=\d+ wires=\d+ overused=(\d+)": "routing, {} wires shared",
+}
+
+
+def device_called(name: str) -> Device:
+    if name not in DEVICES:
+        raise unknown_name("device", name, DEVICES)
+    return DEVICES[name]
+
+
+def route(
+    name: str, needed: int, clock: float, seed: int, folder: str, progress: Progress
+) -> tuple[dict[str, Any], int]:
+    """The report on the design in `folder`, which needs about so many look-up tables, and how many places it took."""
+    device = device_called(name)
+    nailed = spread(Path(folder, DESIGN), device, needed)
+    options = ["--json", DESIGN, "--report", REPORT, "--freq", str(clock), "--seed", str(seed), "--timing-allow-fail"]
+    code, log = listen([*_command(device.family), *device.options, *options], folder, progress)
+    used = re.search(rf"{device.cell}:\s+(\d+)\s*/\s*(\d+)", log)
+    cells, available = (int(used[1]) - nailed, int(used[2])) if used else (0, 0)
+    check_fit(cells, available, name)
+    if code:
+        last = " | ".join(line for line in log.splitlines() if "ERROR" in line) or log[-200:]
+        raise HardwireError(f"nextpnr failed (exit code {code}): {last}")
+    return json.loads(Path(folder, REPORT).read_text()), cells
+
+
+def check_fit(needed: int, available: int, device: str) -> None:
+    if needed > available:
+        raise HardwireError(
+            f"it does not fit: {needed:,} logic cells where {device} has {available:,}, {needed - available:,} too "
+            "many; take a larger device, longer stages (fewer registers), raw='bits' (--raw bits) or fewer gates"
+        )
+
+
+def spread(design: Path, device: Device, needed: int) -> int:
+    """Nails empty cells to as many places as the circuit can spare, and says to how many."""
+    blocked = list(_spare(device, needed))
+    if blocked:
+        whole = json.loads(design.read_text())
+        cells = whole["modules"]["harness"]["cells"]
+        cells |= {f"empty {place}": _empty(place) for place in blocked}
+        design.write_text(json.dumps(whole))
+    return len(blocked)
+
+
+def _spare(device: Device, needed: int) -> Iterator[str]:
+    tiles = len(device.columns) * len(device.rows)
+    count = max((n for n in range(7) if tiles * (8 - n) * _FULL >= needed), default=0)
+    for column in device.columns:
+        if column % _CHAINS:
+            yield from (f"X{column}/Y{row}/{place}" for row in device.rows for place in _PLACES[:count])
+
+
+def _empty(place: str) -> dict[str, Any]:
+    directions = dict.fromkeys("ABCD", "input") | {"Z": "output"}
+    about: dict[str, Any] = {"hide_name": 1, "type": "LUT4", "parameters": {"INIT": "0" * 16}}
+    return about | {"attributes": {"BEL": place}, "port_directions": directions, "connections": {}}
+
+
+def listen(command: list[str], folder: str, progress: Progress) -> tuple[int, str]:
+    """Exit code and log of nextpnr, which is told on while it runs."""
+    lines: list[str] = []
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace"
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            lines.append(line)
+            for pattern, step in _STEPS.items():
+                if found := re.search(pattern, line):
+                    progress(step.format(f"{int(found[1]):,}"))
+    return process.returncode, "".join(lines)
+
+
+def _command(family: str) -> list[str]:
+    found, module = shutil.which(f"nextpnr-{family}"), f"yowasp_nextpnr_{family}"
+    if found is not None:
+        return [found]
+    if importlib.util.find_spec(module) is None:
+        raise HardwireError(f"nextpnr for {family} is not installed; run: pip install 'hardwire[fpga]'")
+    return [sys.executable, "-c", f"import sys, {module} as m; sys.exit(m.run_nextpnr_{family}(sys.argv[1:]))"]
