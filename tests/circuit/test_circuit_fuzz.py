@@ -1,10 +1,11 @@
 """Damaged files: every loader and reader answers with an error or with what the file says, and never crashes, hangs or
-takes another function for the right one. HARDWIRE_FUZZ sets the mutations of each; the tools of others get fewer."""
+takes another function for the right one. HARDWIRE_FUZZ sets the mutations of each, HARDWIRE_FUZZ_TOOLS of those that
+start a program of others for each file."""
 
 import numpy as np
 import pytest
 from circuit_oracle import random_circuit
-from mutations import MUTATIONS, mutations
+from mutations import MUTATIONS, TOOL_MUTATIONS, mutations
 
 import hardwire as hw
 from hardwire.circuit.formats import format_of
@@ -40,7 +41,7 @@ def test_damaged_logic(circuit, ending, tmp_path):
     path, read = tmp_path / f"other.{ending}", format_of(f".{ending}").read
     bits = np.array([[number >> place & 1 for place in range(6)] for number in range(64)], np.uint8)  # all there are
     expected, right, wrong = circuit.predict(bits).tolist(), 0, 0
-    count = {"aig": MUTATIONS, "aag": MUTATIONS, "blif": MUTATIONS // 40, "v": MUTATIONS // 60}[ending]
+    count = MUTATIONS if ending in ("aig", "aag") else TOOL_MUTATIONS
     for content in mutations((tmp_path / f"net.{ending}").read_bytes(), count):
         path.write_bytes(content)
         try:

@@ -1,4 +1,4 @@
-"""Damaged files for fuzz tests; HARDWIRE_FUZZ sets how many each test makes."""
+"""Damaged files for fuzz tests; HARDWIRE_FUZZ sets how many each test makes, HARDWIRE_FUZZ_TOOLS how many for tools."""
 
 import os
 from collections.abc import Iterator
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 MUTATIONS = int(os.environ.get("HARDWIRE_FUZZ", "600"))
+TOOL_MUTATIONS = int(os.environ.get("HARDWIRE_FUZZ_TOOLS", "15"))
 
 
 def mutations(content: bytes, count: int, seed: int = 0) -> Iterator[bytes]:

@@ -179,7 +179,8 @@ class Circuit:
         return shrink(self, data, tolerance=tolerance, progress=progress)
 
     def equivalent(self, other: "Circuit", **options: Any) -> "Equivalence":
-        """Whether both give the same scores on every input, and which kind of proof says so."""
+        """Whether both give the same outputs on every input, which is more than the same class sums, and which kind of
+        proof says so."""
         from hardwire.circuit.equivalence import circuits_equal
 
         return circuits_equal(self, other, **options)

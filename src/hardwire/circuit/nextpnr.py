@@ -18,7 +18,7 @@ from typing import Any
 
 from hardwire.errors import HardwireError, unknown_name
 
-DESIGN, REPORT = "design.json", "report.json"
+DESIGN, REPORT, PINS = "design.json", "report.json", "pins.lpf"
 Progress = Callable[[str], object]
 
 
@@ -45,17 +45,24 @@ def _rows(last: int, memory: int) -> tuple[int, ...]:
 
 
 # wide tables of several cells, which are ECP5's default, take twice the cells for sums and are hard to route
-_ECP5 = ("--lpf-allow-unconstrained", "--router", "router2")
-_SMALL, _LARGE = ("--25k", "--package", "CABGA381", *_ECP5), ("--85k", "--package", "CABGA756", *_ECP5)
+_ECP5 = ("--package", "CABGA381", "--lpf", PINS, "--lpf-allow-unconstrained", "--router", "router2")
+_SMALL, _LARGE = ("--25k", *_ECP5), ("--85k", *_ECP5)
 _HX8K = ("--hx8k", "--package", "ct256", "--pcf-allow-unconstrained")
 DEVICES = {
-    "ecp5-25k": Device("ecp5", "-nowidelut", _SMALL, "TRELLIS_COMB", 24_288, 0.75, 1.5, range(2, 71), _rows(47, 1)),
-    "ecp5-85k": Device("ecp5", "-nowidelut", _LARGE, "TRELLIS_COMB", 83_640, 0.75, 1.5, range(2, 122), _rows(92, 10)),
+    "ecp5-25k": Device(
+        "ecp5", "-nowidelut -noccu2", _SMALL, "TRELLIS_COMB", 24_288, 0.75, 1.5, range(2, 71), _rows(47, 1)
+    ),
+    "ecp5-85k": Device(
+        "ecp5", "-nowidelut -noccu2", _LARGE, "TRELLIS_COMB", 83_640, 0.75, 1.5, range(2, 122), _rows(92, 10)
+    ),
     "ice40-hx8k": Device("ice40", "", _HX8K, "ICESTORM_LC", 7_680, 1.1, 1.6),
 }
-_PLACES = [f"SLICE{piece}.K{table}" for piece in "DCBA" for table in (1, 0)]  # of one tile of ECP5, in blocking order
+_PLACES = [f"SLICE{piece}.K{table}" for piece in "ABCD" for table in (0, 1)]  # of one tile of ECP5
 _FULL = 0.8  # share of the places left open that a circuit may fill
-_CHAINS = 6  # every so many columns whole tiles stay open: a carry chain runs through all places of one
+import os
+
+_THIN = float(os.environ.get("THIN", "0.25"))
+_CHAINS = 8  # every so many columns and rows a whole tile stays open: carry chains run through all places of one
 _STEPS = {  # lines of nextpnr's log, and what they say of how far it is
     r"at iteration #(\d+), type": "placement, round {}",
     r"at iteration #(\d+): temp": "finer placement, round {}",
@@ -75,6 +82,7 @@ def route(
 ) -> tuple[dict[str, Any], int]:
     """The report on the design in `folder`, which needs about so many look-up tables, and how many places it took."""
     device = device_called(name)
+    Path(folder, PINS).write_text('LOCATE COMP "clk" SITE "G2";\n')  # a pin that reaches the clock network
     nailed = spread(Path(folder, DESIGN), device, needed)
     options = ["--json", DESIGN, "--report", REPORT, "--freq", str(clock), "--seed", str(seed), "--timing-allow-fail"]
     code, log = listen([*_command(device.family), *device.options, *options], folder, progress)
@@ -107,11 +115,13 @@ def spread(design: Path, device: Device, needed: int) -> int:
 
 
 def _spare(device: Device, needed: int) -> Iterator[str]:
-    tiles = len(device.columns) * len(device.rows)
-    count = max((n for n in range(7) if tiles * (8 - n) * _FULL >= needed), default=0)
-    for column in device.columns:
-        if column % _CHAINS:
-            yield from (f"X{column}/Y{row}/{place}" for row in device.rows for place in _PLACES[:count])
+    """Places to block, so that what stays open is even, and as little as the circuit can do with."""
+    tiles = [(column, row) for column in device.columns for row in device.rows]
+    share = min(1.0, max(_THIN, needed / _FULL / max(1, len(tiles) * len(_PLACES))))
+    for i, (column, row) in enumerate(tiles):
+        first, last = (int((i + step) * share * len(_PLACES)) for step in (0, 1))
+        if column % _CHAINS or row % _CHAINS:
+            yield from (f"X{column}/Y{row}/{place}" for place in _PLACES[last - first :])
 
 
 def _empty(place: str) -> dict[str, Any]:
