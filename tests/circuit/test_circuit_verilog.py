@@ -28,6 +28,7 @@ OPTIONS = [
     {"pipeline": 100, "control": True, "stream": 32},
     {"stream": 64, "scores": True},
     {"pipeline": 3, "stream": 12, "lut": 4},
+    {"pipeline": 2, "lut": 4, "reach": 2},
 ]
 
 
@@ -70,6 +71,17 @@ def test_every_interface_passes_its_testbench_and_is_proven(options, tmp_path):
     assert "PASS 25 images" in tools.run_verilog([tmp_path / "net.v", tmp_path / "net_tb.v"], tmp_path)
     answer = verify(circuit, tmp_path / "net.v", images)
     assert answer.equal and "proven by SAT" in answer.how
+
+
+@simulator
+@pytest.mark.simulator
+@pytest.mark.parametrize("group", [1, 2, 5, 40, 130])
+def test_comparisons_that_are_cut_into_stages_are_proven(group, tmp_path):
+    circuit, images = small(classes=3, group=group)
+    circuit.export(tmp_path / "net.v", images=images, pipeline=1)
+    assert "PASS 25 images" in tools.run_verilog([tmp_path / "net.v", tmp_path / "net_tb.v"], tmp_path)
+    answer = verify(circuit, tmp_path / "net.v", images)
+    assert answer.equal and "proven" in answer.how
 
 
 @linter
@@ -137,6 +149,7 @@ endmodule
         ({"stream": 7}, "words of 7 bits is not made; choose 8 to 64"),
         ({"pipeline": 0.5}, "no number of levels"),
         ({"lut": 5}, "look-up tables of 4 or 6 inputs, not 5"),
+        ({"reach": 0.5}, "at least one level"),
     ],
 )
 def test_interfaces_that_cannot_be_are_refused(options, message, tmp_path):

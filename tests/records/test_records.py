@@ -120,5 +120,10 @@ def test_the_command_prints_the_board_and_says_what_is_wrong(tmp_path):
         run(app, ["records", "--data", "mnst"], catch_exceptions=False)
     with pytest.raises(hw.HardwireError, match="unknown recipe 'mnist-8'"):
         run(app, ["records", "try", "mnist-8"], catch_exceptions=False)
-    with pytest.raises(hw.HardwireError, match="cannot be read"):
-        load_recipe(written(tmp_path, "title = 3\nspeed = 4", "bad.toml"))
+    for text, message in (
+        ("title = ", "cannot be read"),
+        ("title = 3\nspeed = 4", "unknown entry of a recipe 'speed'"),
+        ("title = 3", "lacks data, iterations, batch_size, rates"),
+    ):
+        with pytest.raises(hw.HardwireError, match=message):
+            load_recipe(written(tmp_path, text, "bad.toml"))

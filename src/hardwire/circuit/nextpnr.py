@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,8 @@ Progress = Callable[[str], object]
 class Device:
     """family: of yosys and nextpnr; synthesis, options: for these; cell: what nextpnr calls a place for a look-up
     table; cells: how many it has; level, overhead: nanoseconds of one level of logic with its wires, and of a
-    register's both ends, measured on our own circuits; columns, rows: of logic, where circuits have to be spread."""
+    register's both ends, measured on our own circuits; reach: levels that a gate counts as, since the wires between
+    gates cross the whole circuit; columns, rows: of logic, where circuits have to be spread."""
 
     family: str
     synthesis: str
@@ -35,6 +36,7 @@ class Device:
     cells: int
     level: float
     overhead: float
+    reach: float = 1
     columns: range = range(0)
     rows: tuple[int, ...] = ()
 
@@ -44,25 +46,25 @@ def _rows(last: int, memory: int) -> tuple[int, ...]:
     return tuple(row for row in range(2, last + 1) if row % 12 != memory)
 
 
-# wide tables of several cells, which are ECP5's default, take twice the cells for sums and are hard to route
-_ECP5 = ("--package", "CABGA381", "--lpf", PINS, "--lpf-allow-unconstrained", "--router", "router2")
-_SMALL, _LARGE = ("--25k", *_ECP5), ("--85k", *_ECP5)
-_HX8K = ("--hx8k", "--package", "ct256", "--pcf-allow-unconstrained")
+_ROUTER = ("--router", "router2")  # router1 does not get through with such wires
+_PINS = ("--package", "CABGA381", "--lpf", PINS, "--lpf-allow-unconstrained")
+# Wide tables of several cells, which are ECP5's default, take twice the cells for sums; both they and carry chains want
+# whole tiles, and a circuit that is spread leaves none.
+_ECP5 = Device("ecp5", "-nowidelut -noccu2", (), "TRELLIS_COMB", 0, level=1.5, overhead=2.5, reach=2)
 DEVICES = {
-    "ecp5-25k": Device(
-        "ecp5", "-nowidelut -noccu2", _SMALL, "TRELLIS_COMB", 24_288, 0.75, 1.5, range(2, 71), _rows(47, 1)
+    "ecp5-25k": replace(
+        _ECP5, options=("--25k", *_PINS, *_ROUTER), cells=24_288, columns=range(2, 71), rows=_rows(47, 1)
     ),
-    "ecp5-85k": Device(
-        "ecp5", "-nowidelut -noccu2", _LARGE, "TRELLIS_COMB", 83_640, 0.75, 1.5, range(2, 122), _rows(92, 10)
+    "ecp5-85k": replace(
+        _ECP5, options=("--85k", *_PINS, *_ROUTER), cells=83_640, columns=range(2, 122), rows=_rows(92, 10)
     ),
-    "ice40-hx8k": Device("ice40", "", _HX8K, "ICESTORM_LC", 7_680, 1.1, 1.6),
+    "ice40-hx8k": Device(
+        "ice40", "", ("--hx8k", "--package", "ct256", "--pcf-allow-unconstrained"), "ICESTORM_LC", 7_680, 1.1, 1.6
+    ),
 }
 _PLACES = [f"SLICE{piece}.K{table}" for piece in "ABCD" for table in (0, 1)]  # of one tile of ECP5
-_FULL = 0.8  # share of the places left open that a circuit may fill
-import os
-
-_THIN = float(os.environ.get("THIN", "0.25"))
-_CHAINS = 8  # every so many columns and rows a whole tile stays open: carry chains run through all places of one
+_THIN = 0.22  # share of a tile's places that stay open: thinner, and wires become longer than they need be
+_FULL = 0.8  # share of the open places that a circuit may fill
 _STEPS = {  # lines of nextpnr's log, and what they say of how far it is
     r"at iteration #(\d+), type": "placement, round {}",
     r"at iteration #(\d+): temp": "finer placement, round {}",
@@ -120,8 +122,7 @@ def _spare(device: Device, needed: int) -> Iterator[str]:
     share = min(1.0, max(_THIN, needed / _FULL / max(1, len(tiles) * len(_PLACES))))
     for i, (column, row) in enumerate(tiles):
         first, last = (int((i + step) * share * len(_PLACES)) for step in (0, 1))
-        if column % _CHAINS or row % _CHAINS:
-            yield from (f"X{column}/Y{row}/{place}" for place in _PLACES[last - first :])
+        yield from (f"X{column}/Y{row}/{place}" for place in _PLACES[last - first :])
 
 
 def _empty(place: str) -> dict[str, Any]:

@@ -100,7 +100,7 @@ def place(
             raise HardwireError("an automatic pipeline needs the clock that it is for; give clock= (--clock), in MHz")
         pipeline = budget_for(device, clock)
     reading = reading_of(circuit, raw)
-    design = to_verilog(circuit, NAME, reading, pipeline=pipeline, lut=4)
+    design = to_verilog(circuit, NAME, reading, pipeline=pipeline, lut=4, reach=chosen.reach)
     with tempfile.TemporaryDirectory() as folder:
         progress("synthesis")
         parts = _synthesize(design, circuit, chosen, folder)

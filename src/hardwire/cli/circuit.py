@@ -154,6 +154,9 @@ def export(
     lut: Annotated[
         int | None, typer.Option(help="Verilog: class sums for look-up tables of 6 or 4 inputs. [default: 6]")
     ] = None,
+    reach: Annotated[
+        float | None, typer.Option(help="Verilog: levels that a gate counts as in a pipeline. [default: 1]")
+    ] = None,
     data: Annotated[
         str | None,
         typer.Option(help="Verilog: a testbench with images of this test set; int8 to int32: fit its range."),
@@ -169,7 +172,7 @@ def export(
     target = one_target(out, to)
     circuit = open_circuit(file)
     options: dict[str, Any] = {"raw": raw, "name": name, "main": main or None, "form": form, "pipeline": pipeline}
-    options |= {"control": control or None, "scores": scores or None, "stream": stream, "lut": lut}
+    options |= {"control": control or None, "scores": scores or None, "stream": stream, "lut": lut, "reach": reach}
     options |= {"word": word, "label": label, "output": output, "simd": None if simd else False}
     dataset = dataset_for(circuit, data) if data is not None or (raw or "").startswith("int") else None
     if data is not None and dataset is not None:

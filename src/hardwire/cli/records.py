@@ -39,7 +39,8 @@ def records(
             table.add_column(heading, justify="left" if heading in ("network", "arXiv") else "right")
         for row in rows:
             accuracy = f"{row.accuracy:.2f}{'*' if row in best else ' '}"
-            counts = f"{row.simplified:,}/{row.luts:,}/{row.luts_whole:,}" if row.ours else ""
+            numbers = (row.simplified, row.luts, row.luts_whole)
+            counts = "/".join("-" if number is None else f"{number:,}" for number in numbers) if row.ours else ""
             minutes = f"{row.minutes:.0f}" if row.minutes else ""
             source = "ours" if row.ours else row.source.rpartition(":")[2]  # six columns less, so that 80 do
             style = "bold" if row.ours else None

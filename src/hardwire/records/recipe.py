@@ -122,36 +122,37 @@ def run_recipe(
         net, dataset, recipe, validation=dataset.validation, checkpoint=folder / f"{recipe.name}.checkpoint", **options
     )
     accuracy = 100 * measure_gap(net, dataset.test).deploy
-    say(f"test accuracy {accuracy:.2f}%; counting gates and look-up tables")
+    say(f"test accuracy {accuracy:.2f}%; counting look-up tables")
+    circuit = Circuit.from_network(net).simplify()
+    circuit.save(folder / f"{recipe.name}.hwc")
     result = {
         "recipe": asdict(recipe),
         "accuracy": accuracy,
         "minutes": round(history.final.seconds / 60, 1),
         "threads": torch.get_num_threads(),
         "command": f"hardwire records run {recipe.name}",
-        **counts(net, folder / f"{recipe.name}.hwc"),
+        "gates": sum(part.level.neurons for part in net.parts()),
+        "simplified": len(circuit.netlist.gate),
+        "luts": None,
+        "luts_whole": None,
     }
-    write_whole(folder / f"{recipe.name}.json", json.dumps(result, indent=1) + "\n")
+    path = folder / f"{recipe.name}.json"
+    _write(path, result)  # before the tables are counted, which may take an hour
+    result |= lookup_tables(circuit)
+    _write(path, result)
     return result
 
 
-def counts(net: LogicNetwork, path: Path | None = None) -> dict[str, int]:
-    """The four counts of gates: nominal, simplified, 6-input look-up tables of the gates, and of the whole with
-    encoder.
-    """
+def _write(path: Path, result: dict[str, Any]) -> None:
+    write_whole(path, json.dumps(result, indent=1) + "\n")
+
+
+def lookup_tables(circuit: Circuit) -> dict[str, int]:
+    """6-input look-up tables of the gates, and of the whole with class sums, argmax and encoder."""
     from hardwire.circuit.estimate import estimate
 
-    nominal = sum(part.level.neurons for part in net.parts())
-    circuit = Circuit.from_network(net).simplify()
-    if path is not None:
-        circuit.save(path)
     lines = estimate(circuit)
-    return {
-        "gates": nominal,
-        "simplified": len(circuit.netlist.gate),
-        "luts": lines[0].luts,
-        "luts_whole": lines[-1].luts,
-    }
+    return {"luts": lines[0].luts, "luts_whole": lines[-1].luts}
 
 
 def _dataset(recipe: Recipe) -> Dataset:

@@ -72,19 +72,21 @@ def write(
     scores: bool = False,
     stream: int | None = None,
     lut: int = 6,
+    reach: float = 1,
     raw: str | None = None,
     values: npt.ArrayLike | None = None,
     images: npt.ArrayLike | None = None,
 ) -> list[Path]:
     """Writes `path`. pipeline: registers every so many levels; control: ports rst, ce, valid_in, valid_out as well
     (with a pipeline); scores: class sums as an output; stream: a module NAME_stream as well, which takes an image in
-    words of so many bits; lut: inputs of the look-up tables that class sums are built for, 6 or 4; raw: what `x`
-    holds, by default what the encoder was made for; values: see `reading_of`; images: raw values (0 and 1 where the
-    circuit has no encoder) of a self-checking testbench beside it, NAME_tb.v."""
+    words of so many bits; lut: inputs of the look-up tables that class sums are built for, 6 or 4; reach: levels that
+    a gate counts as in a pipeline, more than 1 where the wires between gates are long; raw: what `x` holds, by default
+    what the encoder was made for; values: see `reading_of`; images: raw values (0 and 1 where the circuit has no
+    encoder) of a self-checking testbench beside it, NAME_tb.v."""
     reading = reading_of(circuit, raw, values)
     name = name_for(path, name)
     design = to_verilog(
-        circuit, name, reading, pipeline=pipeline, control=control, scores=scores, stream=stream, lut=lut
+        circuit, name, reading, pipeline=pipeline, control=control, scores=scores, stream=stream, lut=lut, reach=reach
     )
     write_whole(path, design.text)
     if images is None:
@@ -104,11 +106,12 @@ def to_verilog(
     scores: bool = False,
     stream: int | None = None,
     lut: int = 6,
+    reach: float = 1,
 ) -> Verilog:
-    _check(pipeline, control, stream, lut)
+    _check(pipeline, control, stream, lut, reach)
     label_width, sum_width = circuit.answer_width, circuit.group.bit_length()
     scores_width = circuit.classes * sum_width if scores else 0
-    modules = _modules(circuit, name, reading, pipeline, control, lut)
+    modules = _modules(circuit, name, reading, pipeline, control, lut, reach)
     latency = sum(module.latency for module in modules.values())
     words = -(-reading.width // stream) if stream else 0
     said = {"top": name, "clocked": pipeline is not None, "control": control, "lut": lut}
@@ -137,11 +140,13 @@ def to_verilog(
     return Verilog(text, name, pipeline is not None, control, latency, reading.width, label_width, scores_width)
 
 
-def _check(pipeline: float | None, control: bool, stream: int | None, lut: int) -> None:
+def _check(pipeline: float | None, control: bool, stream: int | None, lut: int, reach: float) -> None:
     if lut not in WIDEST:
         raise HardwireError(f"class sums are built for look-up tables of 4 or 6 inputs, not {lut}")
     if pipeline is not None and not pipeline >= 1:
         raise HardwireError(f"pipeline {pipeline} is no number of levels; use 1 or more, or leave it out")
+    if not reach >= 1:
+        raise HardwireError(f"a gate counts as at least one level; reach={reach} is less")
     if control and pipeline is None:
         raise HardwireError("rst, ce and valid need registers to control; give a pipeline too")
     lowest, highest = STREAM_BITS
@@ -150,23 +155,23 @@ def _check(pipeline: float | None, control: bool, stream: int | None, lut: int) 
 
 
 def _modules(
-    circuit: Circuit, name: str, reading: Reading, pipeline: float | None, control: bool, lut: int
+    circuit: Circuit, name: str, reading: Reading, pipeline: float | None, control: bool, lut: int, reach: float
 ) -> dict[str, Module]:
     """By what they are, in the order of the data; each goes on in the stage where the one before ends."""
     label_width, sum_width = circuit.answer_width, circuit.group.bit_length()
     modules: dict[str, Module] = {}
 
-    def module(part: str, inputs: int, outputs: int, registered: bool = False) -> Module:
+    def module(part: str, inputs: int, outputs: int, registered: bool = False, far: float = 0) -> Module:
         start = max((made.end for made in list(modules.values())[-1:]), default=0.0)
         ports = {"x": inputs}, {"y": outputs}
-        modules[part] = Module(f"{name}_{part}", *ports, pipeline, start, control, registered)
+        modules[part] = Module(f"{name}_{part}", *ports, pipeline, start, control, registered, far)
         return modules[part]
 
     if reading.kind != "bits":
         parts.fill_encoder(module("encoder", reading.width, circuit.inputs), reading)
-    parts.fill_gates(module("gates", circuit.inputs, len(circuit.netlist.outputs)), circuit)
-    parts.fill_count(module("count", circuit.group, sum_width), circuit.group, lut)
-    last = module("argmax", circuit.classes * sum_width, label_width, registered=True)
+    parts.fill_gates(module("gates", circuit.inputs, len(circuit.netlist.outputs)), circuit, reach)
+    parts.fill_count(module("count", circuit.group, sum_width, far=reach - 1), circuit.group, lut)
+    last = module("argmax", circuit.classes * sum_width, label_width, registered=True, far=reach - 1)
     if circuit.number is None:
         parts.fill_argmax(last, circuit.classes, sum_width, label_width)
     else:

@@ -19,13 +19,15 @@ class Signal:
     stage: int = 0
     time: float = 0
     constant: bool = False
+    entering: bool = False  # it comes from outside of the module
     delays: int = 0  # registers that follow it
 
 
 @dataclass
 class Module:
-    """budget: levels of a stage, None without a pipeline; start: levels that its inputs have behind them; gated:
-    whether registers wait for ce; registered: whether outputs end in registers; preamble: functions it uses."""
+    """budget: levels of a stage, None without a pipeline; start: levels that its inputs have behind them; far: levels
+    that the wires into it cost; gated: whether registers wait for ce; registered: whether outputs end in registers;
+    preamble: functions it uses."""
 
     name: str
     inputs: dict[str, int]
@@ -34,6 +36,7 @@ class Module:
     start: float = 0
     gated: bool = False
     registered: bool = False
+    far: float = 0
     preamble: str = ""
     outputs: dict[str, list[Signal]] = field(default_factory=dict)
     wires: list[tuple[Signal, str, list[Signal]]] = field(default_factory=list)
@@ -43,7 +46,9 @@ class Module:
         """A bit or a range of an input."""
         high, _, low = str(bits).partition(":")
         text = f"{name}[{bits}]"
-        return self.pieces.setdefault(text, Signal(text, int(high) - int(low or high) + 1, time=self.start))
+        return self.pieces.setdefault(
+            text, Signal(text, int(high) - int(low or high) + 1, time=self.start, entering=True)
+        )
 
     def bit(self, signal: Signal, place: int) -> Signal:
         text = f"{signal.name}[{place}]"
@@ -55,6 +60,7 @@ class Module:
     def wire(self, name: str, width: int, expression: str, reads: Sequence[Signal], cost: float = 1) -> Signal:
         """`expression` with {0}, {1}, ... for the signals it reads; cost: its levels of logic."""
         stage = max(read.stage for read in reads)
+        cost += self.far * all(read.entering for read in reads)
         start = max((read.time for read in reads if read.stage == stage and not read.constant), default=0)
         if self.budget is not None and start > 0 and start + cost > self.budget:
             stage, start = stage + 1, 0

@@ -1,7 +1,7 @@
 """The modules of a Verilog export: encoder, gates, class sums, argmax, each built signal by signal with its cost.
 
 Costs are levels of logic as small look-up tables have them: a gate is one, a counter of six bits two, a comparison
-three and an eighth of its width. They are what pipelines are cut by.
+three and an eighth of its width, unless a stage has less: then it is cut too. They are what pipelines are cut by.
 """
 
 from hardwire.circuit.circuit import Circuit
@@ -10,6 +10,8 @@ from hardwire.circuit.formats.verilog_module import Module, Signal
 from hardwire.circuit.reading import INFINITY, Reading
 from hardwire.circuit.statistics import live_nodes
 from hardwire.gates import algebra
+
+Verdict = tuple[Signal, Signal | None]  # whether some bits are more; whether the same, which nobody asks of the lowest
 
 COUNTERS = """\
   /* verilator lint_off UNUSEDSIGNAL */ // a number may have bits that are always 0
@@ -36,7 +38,7 @@ COUNTERS = """\
 """
 
 
-def fill_gates(module: Module, circuit: Circuit) -> Module:
+def fill_gates(module: Module, circuit: Circuit, reach: float = 1) -> Module:
     netlist, live = circuit.netlist, live_nodes(circuit.netlist)
     signals: list[Signal] = [module.port("x", i) for i in range(netlist.inputs)]
     for node, (gate, reads) in enumerate(zip(netlist.gate.tolist(), netlist.reads(), strict=True), netlist.inputs):
@@ -44,7 +46,7 @@ def fill_gates(module: Module, circuit: Circuit) -> Module:
             signals.append(module.constant(int(gate == algebra.TRUE)))
         else:
             expression = algebra.expression(gate, "{0}", "{1}" if len(reads) == 2 else "{0}")
-            signals.append(module.wire(f"n{node}", 1, expression, [signals[read] for read in reads]))
+            signals.append(module.wire(f"n{node}", 1, expression, [signals[read] for read in reads], reach))
     module.outputs["y"] = [signals[node] for node in netlist.outputs.tolist()]
     return module
 
@@ -76,7 +78,7 @@ def fill_argmax(module: Module, classes: int, width: int, label_width: int) -> M
         for i in range(0, len(players) - 1, 2):
             (low, low_number), (high, high_number) = players[i : i + 2]
             tag = f"{level}_{i // 2}"
-            more = module.wire(f"more{tag}", 1, "{1} > {0}", [low, high], 3 + width / 8)
+            more = _more(module, tag, low, high)
             final = len(players) == 2
             score = low if final else module.wire(f"best{tag}", width, "{2} ? {1} : {0}", [low, high, more])
             number = module.wire(f"number{tag}", label_width, "{2} ? {1} : {0}", [low_number, high_number, more])
@@ -84,6 +86,33 @@ def fill_argmax(module: Module, classes: int, width: int, label_width: int) -> M
         players = winners + players[len(winners) * 2 :]
     module.outputs["y"] = [players[0][1]]
     return module
+
+
+def _more(module: Module, tag: str, low: Signal, high: Signal) -> Signal:
+    """Whether `high` is above `low`: in one piece if a stage has the time, else two bits at a time and then by pairs of
+    verdicts, the higher first, with registers between them."""
+    width, whole = low.width, 3 + low.width / 8
+    if module.budget is None or module.budget >= whole:
+        return module.wire(f"more{tag}", 1, "{1} > {0}", [low, high], whole)
+    verdicts: list[Verdict] = []
+    for place in range(0, width, 2):
+        part = f"(({{}} >> {place}) & {width}'d{min(3, (1 << width) - 1)})"
+        sides = part.format("{1}"), part.format("{0}")
+        more = module.wire(f"more{tag}_{place}", 1, " > ".join(sides), [low, high])
+        same = module.wire(f"same{tag}_{place}", 1, " == ".join(sides), [low, high]) if place else None
+        verdicts.append((more, same))
+    while len(verdicts) > 1:
+        joined = [_join(module, len(verdicts), *verdicts[i : i + 2]) for i in range(0, len(verdicts) - 1, 2)]
+        verdicts = joined + verdicts[len(joined) * 2 :]
+    return verdicts[0][0]
+
+
+def _join(module: Module, round_: int, below: Verdict, above: Verdict) -> Verdict:
+    assert above[1] is not None
+    more = module.wire(f"{above[0].name}_{round_}", 1, "{0} | ({1} & {2})", [above[0], above[1], below[0]])
+    if below[1] is None:
+        return more, None
+    return more, module.wire(f"{above[1].name}_{round_}", 1, "{0} & {1}", [above[1], below[1]])
 
 
 def fill_offset(module: Module, offset: int, sum_width: int, width: int) -> Module:
