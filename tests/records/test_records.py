@@ -127,3 +127,18 @@ def test_the_command_prints_the_board_and_says_what_is_wrong(tmp_path):
     ):
         with pytest.raises(hw.HardwireError, match=message):
             load_recipe(written(tmp_path, text, "bad.toml"))
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ('[[layers]]\nkind = "logic"\ninputs = 320\nneurns = 20', "layer 0, logic cannot be: .*'neurns'|'neurons'"),
+        ("augment = { flop = true }\n[network]\nwidths = [20]", "augment cannot be: .*'flop'"),
+        ("redraw = { evry = 5 }\n[network]\nwidths = [20]", "redraw cannot be: .*'evry'"),
+        ("[network]\nwidths = [20]\ninptus = 3", "inptus"),
+    ],
+)
+def test_names_that_nothing_takes_are_mistakes_of_the_recipe(tmp_path, entry, message):
+    text = f'title = "t"\ndata = "digits"\niterations = 5\nbatch_size = 32\nrates = {{ all = 0.02 }}\n{entry}\n'
+    with pytest.raises(hw.HardwireError, match=message):
+        try_recipe(load_recipe(written(tmp_path, text, "bad.toml")))

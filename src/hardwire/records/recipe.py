@@ -5,13 +5,15 @@ the settings as they stand and reads the test set once, at the end. Surprising: 
 set.
 """
 
+import inspect
 import json
 import tomllib
 from collections.abc import Callable
 from dataclasses import MISSING, asdict, dataclass, field, fields
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch.optim.lr_scheduler import CosineAnnealingLR, LRScheduler
@@ -26,6 +28,7 @@ from hardwire.measure import measure_gap
 from hardwire.network import LogicNetwork
 from hardwire.training import History, RedrawWires, fit
 
+Made = TypeVar("Made")
 _FOLDER = files("hardwire.records") / "recipes"
 
 
@@ -85,10 +88,18 @@ def load_recipe(name: str, **changes: Any) -> Recipe:
 def build(recipe: Recipe, dataset: Dataset) -> LogicNetwork:
     """The network of a recipe for its data."""
     common: dict[str, Any] = {"classes": dataset.classes, "encoder": dataset.encoder, "seed": recipe.seed}
-    if not recipe.layers:
-        return LogicNetwork(dataset.inputs, **common, **recipe.network)
     layers = [_layer(number, entry, recipe.seed) for number, entry in enumerate(recipe.layers)]
-    return LogicNetwork(layers=layers, **common, **recipe.network)
+    body = {"layers": layers} if layers else {"inputs": dataset.inputs}
+    return _made("network", LogicNetwork, common | body | recipe.network)
+
+
+def _made(entry: str, make: Callable[..., Made], arguments: dict[str, Any]) -> Made:
+    """What the arguments of an entry make; names that do not fit are a mistake in the recipe."""
+    try:
+        inspect.signature(make).bind(**arguments)
+    except TypeError as error:
+        raise HardwireError(f"the recipe's {entry} cannot be: {error}") from None
+    return make(**arguments)
 
 
 def _layer(number: int, entry: dict[str, Any], seed: int) -> GateLayer:
@@ -98,7 +109,7 @@ def _layer(number: int, entry: dict[str, Any], seed: int) -> GateLayer:
         raise unknown_name("kind of layer", kind, LAYERS)
     if LAYERS[kind].learns:
         arguments.setdefault("seed", seed * 1009 + number)
-    return LAYERS[kind](**arguments)
+    return _made(f"layer {number}, {kind}", LAYERS[kind], arguments)
 
 
 def try_recipe(recipe: Recipe, **options: Any) -> History:
@@ -157,7 +168,7 @@ def lookup_tables(circuit: Circuit) -> dict[str, int]:
 
 def _dataset(recipe: Recipe) -> Dataset:
     dataset = datasets.load(recipe.data)
-    return datasets.augment(dataset, **recipe.augment) if recipe.augment else dataset
+    return _made("augment", partial(datasets.augment, dataset), recipe.augment) if recipe.augment else dataset
 
 
 def _train(net: LogicNetwork, dataset: Dataset, recipe: Recipe, **options: Any) -> History:
@@ -167,7 +178,7 @@ def _train(net: LogicNetwork, dataset: Dataset, recipe: Recipe, **options: Any) 
         return CosineAnnealingLR(optimizer, recipe.iterations)
 
     every = options.pop("evaluate_every", max(1, recipe.iterations // 20))
-    redraw = [RedrawWires(**{"seed": recipe.seed, **recipe.redraw})] if recipe.redraw else []
+    redraw = [_made("redraw", RedrawWires, {"seed": recipe.seed, **recipe.redraw})] if recipe.redraw else []
     return fit(
         net,
         dataset,
