@@ -19,6 +19,7 @@ from typing import Any
 from hardwire.errors import HardwireError, unknown_name
 
 DESIGN, REPORT, PINS = "design.json", "report.json", "pins.lpf"
+TOP = "harness"  # the module that stands around a circuit
 Progress = Callable[[str], object]
 
 
@@ -46,18 +47,14 @@ def _rows(last: int, memory: int) -> tuple[int, ...]:
     return tuple(row for row in range(2, last + 1) if row % 12 != memory)
 
 
-_ROUTER = ("--router", "router2")  # router1 does not get through with such wires
-_PINS = ("--package", "CABGA381", "--lpf", PINS, "--lpf-allow-unconstrained")
+# router1, the default, does not get through with such wires
+_OPTIONS = ("--package", "CABGA381", "--lpf", PINS, "--lpf-allow-unconstrained", "--router", "router2")
 # Wide tables of several cells, which are ECP5's default, take twice the cells for sums; both they and carry chains want
 # whole tiles, and a circuit that is spread leaves none.
 _ECP5 = Device("ecp5", "-nowidelut -noccu2", (), "TRELLIS_COMB", 0, level=1.5, overhead=2.5, reach=2)
 DEVICES = {
-    "ecp5-25k": replace(
-        _ECP5, options=("--25k", *_PINS, *_ROUTER), cells=24_288, columns=range(2, 71), rows=_rows(47, 1)
-    ),
-    "ecp5-85k": replace(
-        _ECP5, options=("--85k", *_PINS, *_ROUTER), cells=83_640, columns=range(2, 122), rows=_rows(92, 10)
-    ),
+    "ecp5-25k": replace(_ECP5, options=("--25k", *_OPTIONS), cells=24_288, columns=range(2, 71), rows=_rows(47, 1)),
+    "ecp5-85k": replace(_ECP5, options=("--85k", *_OPTIONS), cells=83_640, columns=range(2, 122), rows=_rows(92, 10)),
     "ice40-hx8k": Device(
         "ice40", "", ("--hx8k", "--package", "ct256", "--pcf-allow-unconstrained"), "ICESTORM_LC", 7_680, 1.1, 1.6
     ),
@@ -110,14 +107,14 @@ def spread(design: Path, device: Device, needed: int) -> int:
     blocked = list(_spare(device, needed))
     if blocked:
         whole = json.loads(design.read_text())
-        cells = whole["modules"]["harness"]["cells"]
+        cells = whole["modules"][TOP]["cells"]
         cells |= {f"empty {place}": _empty(place) for place in blocked}
         design.write_text(json.dumps(whole))
     return len(blocked)
 
 
 def _spare(device: Device, needed: int) -> Iterator[str]:
-    """Places to block, so that what stays open is even, and as little as the circuit can do with."""
+    """Places to block, so that what stays open is even, and no more than keeps wires short."""
     tiles = [(column, row) for column in device.columns for row in device.rows]
     share = min(1.0, max(_THIN, needed / _FULL / max(1, len(tiles) * len(_PLACES))))
     for i, (column, row) in enumerate(tiles):

@@ -16,7 +16,7 @@ from typing import Any
 
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.formats.verilog import Verilog, to_verilog
-from hardwire.circuit.nextpnr import DESIGN, Device, Progress, check_fit, device_called, route
+from hardwire.circuit.nextpnr import DESIGN, TOP, Device, Progress, check_fit, device_called, route
 from hardwire.circuit.reading import reading_of
 from hardwire.circuit.tools import run_yosys
 from hardwire.errors import HardwireError
@@ -118,7 +118,7 @@ def harness(design: Verilog) -> str:
     shift = f"{{image[{width - 2}:0], in}}" if width > 1 else "in"
     clock = ".clk(clk), " if design.clocked else ""
     return f"""
-module harness (input clk, input in, output reg [{label - 1}:0] out);
+module {TOP} (input clk, input in, output reg [{label - 1}:0] out);
   reg [{width - 1}:0] image;
   wire [{label - 1}:0] label;
   always @(posedge clk) begin image <= {shift}; out <= label; end
@@ -132,7 +132,7 @@ def _synthesize(design: Verilog, circuit: Circuit, device: Device, folder: str) 
     run_yosys(
         [
             "read_verilog design.v",
-            f"synth_{device.family} {device.synthesis} -noflatten -top harness -json {DESIGN}",
+            f"synth_{device.family} {device.synthesis} -noflatten -top {TOP} -json {DESIGN}",
             "tee -q -o cells.json stat -json",
         ],
         folder,

@@ -60,7 +60,8 @@ class Module:
     def wire(self, name: str, width: int, expression: str, reads: Sequence[Signal], cost: float = 1) -> Signal:
         """`expression` with {0}, {1}, ... for the signals it reads; cost: its levels of logic."""
         stage = max(read.stage for read in reads)
-        cost += self.far * all(read.entering for read in reads)
+        if all(read.entering for read in reads):
+            cost += self.far
         start = max((read.time for read in reads if read.stage == stage and not read.constant), default=0)
         if self.budget is not None and start > 0 and start + cost > self.budget:
             stage, start = stage + 1, 0
