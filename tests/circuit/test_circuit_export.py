@@ -14,7 +14,7 @@ from hardwire.circuit import Circuit, Netlist, tools
 from hardwire.circuit.estimate import estimate
 from hardwire.circuit.formats import c
 from hardwire.circuit.formats.blif import read_blif
-from hardwire.circuit.formats.logic import labels_of
+from hardwire.circuit.formats.logic import answers_of
 from hardwire.circuit.formats.verilog import read_verilog
 from hardwire.circuit.lower import complete
 from hardwire.circuit.read_aiger import read_aiger
@@ -70,9 +70,9 @@ def test_a_random_network_is_the_same_in_every_form(seed, tmp_path):
     _, classes = c_scores(simplified, tmp_path, "bits", bits, form=["code", "tables"][seed % 2])
     assert classes.tolist() == expected
     simplified.to_verilog(tmp_path / "net.v", pipeline=[None, 1, 2, 3][seed % 4])
-    assert labels_of(read_verilog(tmp_path / "net.v"))(bits).tolist() == expected
+    assert answers_of(read_verilog(tmp_path / "net.v"), simplified)(bits).classes.tolist() == expected
     simplified.to_aiger(tmp_path / "net.aig")
-    assert labels_of(read_aiger(tmp_path / "net.aig")[0])(bits).tolist() == expected
+    assert answers_of(read_aiger(tmp_path / "net.aig")[0], simplified)(bits).classes.tolist() == expected
 
 
 @compiler
@@ -128,8 +128,8 @@ def test_large_circuits_become_tables_and_small_ones_code(tmp_path):
 def test_verilog_read_by_yosys_gives_the_right_labels(raw, pipeline, tmp_path):
     circuit, images = with_encoder(21, raw)
     circuit.to_verilog(tmp_path / "net.v", raw=raw, pipeline=pipeline)
-    read = labels_of(read_verilog(tmp_path / "net.v"))
-    assert read(raw_bits(circuit, raw, images)).tolist() == circuit.predict(images, raw=raw != "bits").tolist()
+    read = answers_of(read_verilog(tmp_path / "net.v"), circuit)
+    assert read(raw_bits(circuit, raw, images)).classes.tolist() == circuit.predict(images, raw=raw != "bits").tolist()
 
 
 def test_pyosys_serves_where_the_yosys_program_is_missing(tmp_path, monkeypatch):
@@ -138,7 +138,7 @@ def test_pyosys_serves_where_the_yosys_program_is_missing(tmp_path, monkeypatch)
     circuit.to_verilog(tmp_path / "net.v", pipeline=2)
     circuit.to_blif(tmp_path / "net.blif")
     for netlist in (read_verilog(tmp_path / "net.v"), read_blif(tmp_path / "net.blif")):
-        assert labels_of(netlist)(images).tolist() == circuit.predict(images).tolist()
+        assert answers_of(netlist, circuit)(images).classes.tolist() == circuit.predict(images).tolist()
     assert estimate(circuit)[0].luts > 0
 
 
@@ -202,22 +202,28 @@ def test_aiger_read_by_another_tool_is_the_same_function(ending, tmp_path):
     again, latency = read_aiger(tmp_path / f"b.{ending}")
     bits = random_bits(41, 100, 20)
     assert latency == 0
-    assert labels_of(again)(bits).tolist() == circuit.predict(bits).tolist()
+    assert answers_of(again, circuit)(bits).classes.tolist() == circuit.predict(bits).tolist()
 
 
 @pytest.mark.parametrize("raw", ["bits", "bytes"])
 def test_blif_read_by_yosys_is_the_same_function(raw, tmp_path):
     circuit, images = with_encoder(51, raw)
     circuit.to_blif(tmp_path / "net.blif", raw=raw)
-    read = labels_of(read_blif(tmp_path / "net.blif"))
-    assert read(raw_bits(circuit, raw, images)).tolist() == circuit.predict(images, raw=raw != "bits").tolist()
+    read = answers_of(read_blif(tmp_path / "net.blif"), circuit)
+    assert read(raw_bits(circuit, raw, images)).classes.tolist() == circuit.predict(images, raw=raw != "bits").tolist()
 
 
 @pytest.mark.parametrize("raw", ["bits", "bytes", "floats"])
-def test_the_completed_netlist_gives_labels(raw):
+@pytest.mark.parametrize("scores", [False, True])
+def test_the_completed_netlist_gives_labels_and_scores(raw, scores):
     circuit, images = with_encoder(61, raw)
-    found = labels_of(complete(circuit, reading_of(circuit, raw)))(raw_bits(circuit, raw, images))
-    assert found.tolist() == circuit.predict(images, raw=raw != "bits").tolist()
+    netlist = complete(circuit, reading_of(circuit, raw), scores=scores)
+    found = answers_of(netlist, circuit)(raw_bits(circuit, raw, images))
+    assert found.classes.tolist() == circuit.predict(images, raw=raw != "bits").tolist()
+    if scores:
+        assert np.array_equal(found.scores, circuit.scores(images, raw=raw != "bits"))
+    else:
+        assert found.scores is None
 
 
 def test_a_pipeline_that_is_not_balanced_is_refused(tmp_path):

@@ -49,7 +49,7 @@ def verilator(*arguments, folder):
 def test_a_tree_of_counters_counts_and_no_counter_is_too_wide(bits, lut):
     steps, result = count_plan(bits, lut)
     assert all(2 <= len(taken) <= WIDEST[lut] for taken, _ in steps)
-    assert len(result) <= bits.bit_length()
+    assert len(result) == bits.bit_length()
     builder = Builder(bits)
     netlist = builder.netlist(count_ones(builder, list(range(bits)), lut))
     rows = random_bits(bits, 50, bits)
@@ -71,6 +71,18 @@ def test_every_interface_passes_its_testbench_and_is_proven(options, tmp_path):
     assert "PASS 25 images" in tools.run_verilog([tmp_path / "net.v", tmp_path / "net_tb.v"], tmp_path)
     answer = verify(circuit, tmp_path / "net.v", images)
     assert answer.equal and "proven by SAT" in answer.how
+
+
+def test_scores_are_proven_and_wrong_ones_found(tmp_path):
+    circuit, _ = small()
+    circuit.export(tmp_path / "net.v", scores=True, pipeline=2)
+    assert "proven by SAT" in verify(circuit, tmp_path / "net.v").how
+    text = (tmp_path / "net.v").read_text()
+    delayed = "scores_1 <= sums;"
+    assert text.count(delayed) == 1
+    (tmp_path / "net.v").write_text(text.replace(delayed, "scores_1 <= sums ^ (sums[1] & sums[6]);"))
+    answer = verify(circuit, tmp_path / "net.v")
+    assert not answer.equal and "model has scores" in answer.counterexample
 
 
 @simulator

@@ -1,7 +1,7 @@
 """A whole classifier as plain gates: encoder, circuit, class sums and argmax, for formats that know nothing else.
 
 Inputs are the bits `x[k]` of the raw values (lowest first) or the circuit's own input bits; outputs are the bits of
-the winning class, or of the number in two's complement, lowest first.
+the winning class, or of the number in two's complement, lowest first, and on request those of the class sums behind it.
 """
 
 from collections import deque
@@ -16,17 +16,19 @@ from hardwire.gates import algebra
 Player = tuple[list[int], list[int]]  # a score and a class number, each as nodes, lowest bit first
 
 
-def complete(circuit: Circuit, reading: Reading, lut: int = 6) -> Netlist:
+def complete(circuit: Circuit, reading: Reading, lut: int = 6, scores: bool = False) -> Netlist:
     """The whole classifier: as many inputs as an image has bits, and as many outputs as an answer has. lut: see
-    `count_plan`."""
+    `count_plan`; scores: the class sums follow the answer, class 0 first."""
     builder = Builder(reading.width)
     bits = list(range(builder.inputs)) if reading.kind == "bits" else _encode(builder, reading)
     outputs = builder.embed(circuit.netlist, bits)
     groups = [outputs[start : start + circuit.group] for start in range(0, len(outputs), circuit.group)]
     sums = [count_ones(builder, group, lut) for group in groups]
-    if circuit.number is not None:
-        return builder.netlist(add_constant(builder, sums[0], circuit.number.offset, circuit.answer_width))
-    return builder.netlist(argmax(builder, sums))
+    if circuit.number is None:
+        answer = argmax(builder, sums)
+    else:
+        answer = add_constant(builder, sums[0], circuit.number.offset, circuit.answer_width)
+    return builder.netlist(answer + [bit for total in sums for bit in total] if scores else answer)
 
 
 def _encode(builder: Builder, reading: Reading) -> list[int]:

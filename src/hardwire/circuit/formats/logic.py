@@ -1,4 +1,5 @@
-"""Reading back what is logic all the way: a netlist from the bits of raw values to the bits of the class."""
+"""Reading back what is logic all the way: a netlist from the bits of raw values to the bits of the class, and of the
+class sums where a file gives them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -31,24 +32,34 @@ def read_back(read: Callable[[Path], Netlist], lut_of: Callable[[str], int] = la
             raise HardwireError(
                 f"{path} has {netlist.inputs} inputs; an image has {reading.width} bits of {reading.kind}"
             )
-        expected = complete(circuit, reading, lut_of(text))
-        if len(netlist.outputs) != len(expected.outputs):
+        label, sums = circuit.answer_width, circuit.classes * circuit.group.bit_length()
+        scores = len(netlist.outputs) == label + sums
+        if len(netlist.outputs) != label and not scores:
             raise HardwireError(
-                f"{path} has {len(netlist.outputs)} outputs; a label of this model has {len(expected.outputs)}"
+                f"{path} has {len(netlist.outputs)} outputs; a label of this model has {label}, and its class sums "
+                f"have {sums}"
             )
-        labels = labels_of(netlist, signed=circuit.number is not None)
+        answers = answers_of(netlist, circuit)
 
-        def answers(reading: Reading, rows: npt.NDArray[Any]) -> Answers:
-            return Answers(labels(reading.to_bits(rows)))
+        def answer(reading: Reading, rows: npt.NDArray[Any]) -> Answers:
+            return answers(reading.to_bits(rows))
 
-        return Readback((reading,), answers, (expected, netlist))
+        return Readback((reading,), answer, (complete(circuit, reading, lut_of(text), scores), netlist))
 
     return reader
 
 
-def labels_of(netlist: Netlist, signed: bool = False) -> Callable[[npt.NDArray[np.uint8]], npt.NDArray[np.int64]]:
-    """The function of a completed netlist from bits [n, inputs] to answers [n]; signed: the highest bit is the sign."""
+def answers_of(netlist: Netlist, circuit: Circuit) -> Callable[[npt.NDArray[np.uint8]], Answers]:
+    """The function of a completed netlist of `circuit` from bits [n, inputs] to what it says of them."""
     outputs = Circuit(netlist, classes=len(netlist.outputs))
-    weights = 1 << np.arange(len(netlist.outputs), dtype=np.int64)
-    weights[-1] *= -1 if signed else 1
-    return lambda bits: outputs.scores(bits).astype(np.int64) @ weights
+    places = 1 << np.arange(circuit.answer_width, dtype=np.int64)
+    places[-1] *= -1 if circuit.number is not None else 1  # the highest bit of a number is its sign
+    sum_places = 1 << np.arange(circuit.group.bit_length(), dtype=np.int32)
+
+    def answers(bits: npt.NDArray[np.uint8]) -> Answers:
+        made = outputs.scores(bits)
+        label, sums = np.split(made, [circuit.answer_width], axis=1)
+        scores = sums.reshape(len(bits), circuit.classes, -1) @ sum_places if sums.size else None
+        return Answers(label.astype(np.int64) @ places, scores)
+
+    return answers

@@ -218,25 +218,24 @@ def _lut_of(text: str) -> int:
 
 
 def _wrapper(text: str) -> tuple[str, str]:
-    """Which module is the whole, and one around it that has x and label alone, where it has other ports: the label of
-    an image that came with valid, never reset."""
+    """Which module is the whole, and one around it that has x and label alone, the label of an image that came with
+    valid, never reset; where there are scores they are the label's higher bits."""
     said = _said(text)
     top = said.get("top")
     module = re.search(rf"module {top} \((.*?)\);", text, flags=re.DOTALL) if isinstance(top, str) else None
     if module is None or not re.fullmatch(r"[A-Za-z_]\w*", str(top)):
         return "-auto-top", ""
-    widths = [re.search(rf"\[(\d+):0\] {port}\b", module[1]) for port in ("x", "label")]
-    if not all(widths):
+    found = {port: re.search(rf"\[(\d+):0\] {port}\b", module[1]) for port in ("x", "label", "scores")}
+    widths = {port: int(width[1]) + 1 for port, width in found.items() if width}
+    if "x" not in widths or "label" not in widths:
         return f"-top {top}", ""
-    x, label = (int(width[1]) for width in widths if width)
     clock = "input clk, " if said.get("clocked") else ""
     ties = ".clk(clk), " if clock else ""
     ties += ".rst(1'b0), .ce(1'b1), .valid_in(1'b1), " if said.get("control") else ""
-    ports = f"{clock}input [{x}:0] x, output [{label}:0] label"
-    return (
-        "-top hardwire_read",
-        f"\nmodule hardwire_read({ports}); {top} whole({ties}.x(x), .label(label)); endmodule\n",
-    )
+    label, scores = widths["label"], widths.get("scores", 0)
+    ties += f".x(x), .label(label[{label - 1}:0])" + (f", .scores(label[{label + scores - 1}:{label}])" if scores else "")
+    ports = f"{clock}input [{widths['x'] - 1}:0] x, output [{label + scores - 1}:0] label"
+    return "-top hardwire_read", f"\nmodule hardwire_read({ports}); {top} whole({ties}); endmodule\n"
 
 
 register(".v", title="Verilog", write=write, read=read_back(read_verilog, _lut_of))
