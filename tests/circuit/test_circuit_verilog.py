@@ -161,7 +161,8 @@ endmodule
         ({"stream": 7}, "words of 7 bits is not made; choose 8 to 64"),
         ({"pipeline": 0.5}, "no number of levels"),
         ({"lut": 5}, "look-up tables of 4 or 6 inputs, not 5"),
-        ({"reach": 0.5}, "at least one level"),
+        ({"reach": 0.5, "pipeline": 1}, "at least one level"),
+        ({"reach": 2}, "give a pipeline too"),
     ],
 )
 def test_interfaces_that_cannot_be_are_refused(options, message, tmp_path):

@@ -83,6 +83,8 @@ def write(
     a gate counts as in a pipeline, more than 1 where the wires between gates are long; raw: what `x` holds, by default
     what the encoder was made for; values: see `reading_of`; images: raw values (0 and 1 where the circuit has no
     encoder) of a self-checking testbench beside it, NAME_tb.v."""
+    if pipeline is None and reach != 1:
+        raise HardwireError(f"reach={reach} is for the stages of a pipeline; give a pipeline too")
     reading = reading_of(circuit, raw, values)
     name = name_for(path, name)
     design = to_verilog(
@@ -233,7 +235,9 @@ def _wrapper(text: str) -> tuple[str, str]:
     ties = ".clk(clk), " if clock else ""
     ties += ".rst(1'b0), .ce(1'b1), .valid_in(1'b1), " if said.get("control") else ""
     label, scores = widths["label"], widths.get("scores", 0)
-    ties += f".x(x), .label(label[{label - 1}:0])" + (f", .scores(label[{label + scores - 1}:{label}])" if scores else "")
+    ties += f".x(x), .label(label[{label - 1}:0])" + (
+        f", .scores(label[{label + scores - 1}:{label}])" if scores else ""
+    )
     ports = f"{clock}input [{widths['x'] - 1}:0] x, output [{label + scores - 1}:0] label"
     return "-top hardwire_read", f"\nmodule hardwire_read({ports}); {top} whole({ties}); endmodule\n"
 
