@@ -21,13 +21,14 @@ std::vector<Run> runs_of(Matrix<const std::int32_t> rows) {
   return runs;
 }
 
-AloneProgram alone_of(std::size_t bits, std::size_t first_output, Matrix<const std::int32_t> targets,
-                      Matrix<const std::int32_t> rows) {
+AloneProgram alone_of(std::size_t bits, std::size_t first_output, Vector<const std::int32_t> class_of,
+                      std::size_t classes, Matrix<const std::int32_t> targets, Matrix<const std::int32_t> rows) {
   std::vector<AloneGate> gates;
   for (std::size_t i = 0; i < rows.shape(0); ++i) gates.push_back({rows(i, 0), rows(i, 1), rows(i, 2)});
   std::vector<AloneWord> words;
   for (std::size_t i = 0; i < targets.shape(0); ++i) words.push_back({targets(i, 0), targets(i, 1)});
-  return alone_program(bits, first_output, words, gates);
+  return alone_program(bits, first_output, {class_of.data(), class_of.data() + class_of.shape(0)}, classes, words,
+                       gates);
 }
 
 CircuitProgram make_program(std::size_t inputs, std::size_t slots, std::size_t classes,
@@ -35,7 +36,8 @@ CircuitProgram make_program(std::size_t inputs, std::size_t slots, std::size_t c
                             Vector<const std::int32_t> outputs, std::size_t single_slots,
                             Matrix<const std::int32_t> single_operations, Matrix<const std::int32_t> single_runs,
                             std::size_t alone_bits, std::size_t alone_first_output,
-                            Matrix<const std::int32_t> alone_words, Matrix<const std::int32_t> alone_gates) {
+                            Vector<const std::int32_t> alone_class_of, Matrix<const std::int32_t> alone_words,
+                            Matrix<const std::int32_t> alone_gates) {
   return {inputs,
           slots,
           classes,
@@ -43,7 +45,7 @@ CircuitProgram make_program(std::size_t inputs, std::size_t slots, std::size_t c
           runs_of(runs),
           {outputs.data(), outputs.data() + outputs.shape(0)},
           single_program(single_slots, runs_of(single_runs), operations_of(single_operations)),
-          alone_of(alone_bits, alone_first_output, alone_words, alone_gates)};
+          alone_of(alone_bits, alone_first_output, alone_class_of, classes, alone_words, alone_gates)};
 }
 
 Thresholds make_thresholds(Matrix<const std::uint8_t> least, Matrix<const std::uint64_t> possible) {
@@ -121,8 +123,8 @@ void bind_circuit(nb::module_& m) {
   m.def("circuit_program", &make_program, nb::arg("inputs"), nb::arg("slots"), nb::arg("classes"),
         nb::arg("operations").noconvert(), nb::arg("runs").noconvert(), nb::arg("outputs").noconvert(),
         nb::arg("single_slots"), nb::arg("single_operations").noconvert(), nb::arg("single_runs").noconvert(),
-        nb::arg("alone_bits"), nb::arg("alone_first_output"), nb::arg("alone_words").noconvert(),
-        nb::arg("alone_gates").noconvert());
+        nb::arg("alone_bits"), nb::arg("alone_first_output"), nb::arg("alone_class_of").noconvert(),
+        nb::arg("alone_words").noconvert(), nb::arg("alone_gates").noconvert());
   bind_rows<Matrix<const std::uint64_t>>(program);
   bind_rows<Matrix<const std::uint8_t>>(program);
   bind_rows<Matrix<const bool>>(program);

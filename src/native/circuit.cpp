@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "circuit_alone.hpp"
@@ -87,37 +88,51 @@ SingleProgram single_program(std::size_t slots, std::vector<Run> runs, const std
   return single;
 }
 
-AloneProgram alone_program(std::size_t bits, std::size_t first_output, const std::vector<AloneWord>& words,
-                           const std::vector<AloneGate>& gates) {
-  AloneProgram program{{}, {}, bits / kLineBits + 1, first_output};
-  if (!can_run_alone()) return program;
-  for (std::size_t begin = 0, end; begin < words.size(); begin = end) {
-    std::vector<std::vector<OperandLine>> firsts, seconds;
-    for (end = begin; end < words.size() && words[end].level == words[begin].level; ++end) {
-      Gates64 word{{}, {}, 0, 0, 0, 0, static_cast<std::uint32_t>(words[end].target), 0, 0};
-      std::int32_t first[kWordSamples], second[kWordSamples];
-      for (std::size_t i = 0; i < kWordSamples; ++i) {
-        const AloneGate& gate = gates[end * kWordSamples + i];
-        const GateMasks masks = gate_masks(gate.gate);
-        const std::uint64_t here = std::uint64_t(1) << i;
-        first[i] = gate.first, second[i] = gate.second;
-        word.k0 |= masks.k0 & here, word.k1 |= masks.k1 & here, word.k2 |= masks.k2 & here, word.k3 |= masks.k3 & here;
-      }
-      word.first = operands_of(first), word.second = operands_of(second);
-      program.gates.push_back(word);
-      firsts.push_back(lines_of(first)), seconds.push_back(lines_of(second));
-    }
-    const auto longer = [](const auto& a, const auto& b) { return a.size() < b.size(); };
-    const std::size_t first_lines = std::max_element(firsts.begin(), firsts.end(), longer)->size();
-    const std::size_t second_lines = std::max_element(seconds.begin(), seconds.end(), longer)->size();
-    for (std::size_t w = begin; w < end; ++w) {
-      program.gates[w].first_lines = static_cast<std::uint32_t>(first_lines);
-      program.gates[w].second_lines = static_cast<std::uint32_t>(second_lines);
-      firsts[w - begin].resize(first_lines), seconds[w - begin].resize(second_lines);  // more of them hold no operand
-      for (const auto* lines : {&firsts[w - begin], &seconds[w - begin]})
-        program.lines.insert(program.lines.end(), lines->begin(), lines->end());
-    }
+namespace {
+
+Gates64 gates_of(const AloneGate* gates, std::int32_t target, AloneLines& lines) {
+  Gates64 word{{}, {}, 0, 0, 0, 0, static_cast<std::uint32_t>(target), 0, 0};
+  std::int32_t first[kWordSamples], second[kWordSamples];
+  for (std::size_t i = 0; i < kWordSamples; ++i) {
+    const GateMasks masks = gate_masks(gates[i].gate);
+    const std::uint64_t here = std::uint64_t(1) << i;
+    first[i] = gates[i].first, second[i] = gates[i].second;
+    word.k0 |= masks.k0 & here, word.k1 |= masks.k1 & here, word.k2 |= masks.k2 & here, word.k3 |= masks.k3 & here;
   }
+  word.first = operands_of(first), word.second = operands_of(second);
+  lines = {lines_of(first), lines_of(second)};
+  word.first_lines = static_cast<std::uint32_t>(lines.first.size());
+  word.second_lines = static_cast<std::uint32_t>(lines.second.size());
+  return word;
+}
+
+}  // namespace
+
+AloneProgram alone_program(std::size_t bits, std::size_t first_output, const std::vector<std::int32_t>& class_of,
+                           std::size_t classes, const std::vector<AloneWord>& words,
+                           const std::vector<AloneGate>& gates) {
+  AloneProgram program{{}, {}, {}, {}, bits / kLineBits + 1};
+  if (!can_run_alone()) return program;
+  std::vector<Gates64> made(words.size());
+  std::vector<AloneLines> lines(words.size());
+  std::vector<std::size_t> order(words.size());
+  for (std::size_t w = 0; w < words.size(); ++w) {
+    made[w] = gates_of(&gates[w * kWordSamples], words[w].target, lines[w]);
+    order[w] = w;
+  }
+  // inside a level, those that take equally many steps follow each other, so that hardly a branch is a surprise
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const auto key = [&](std::size_t w) {
+      return std::tuple(words[w].level, made[w].first_lines, made[w].second_lines);
+    };
+    return key(a) < key(b);
+  });
+  for (const std::size_t w : order) {
+    program.gates.push_back(made[w]);
+    for (const auto* some : {&lines[w].first, &lines[w].second})
+      program.lines.insert(program.lines.end(), some->begin(), some->end());
+  }
+  mask_classes(first_output, class_of, classes, program);
   return program;
 }
 

@@ -20,10 +20,9 @@ struct SingleProgram {
 };
 
 // One image alone as bits; see circuit_alone.hpp. Where 64 operands are: the byte in its line and the bit of that byte,
-// as a mask; and how many lines they are in.
+// as a mask.
 struct Operands {
   alignas(64) std::uint8_t byte[64], mask[64];
-  std::uint32_t lines;
 };
 struct OperandLine {
   std::uint32_t line;
@@ -38,10 +37,16 @@ struct Gates64 {
 struct alignas(64) Line512 {
   std::uint64_t words[8];
 };
+// The lines that outputs of a class lie in.
+struct ClassLines {
+  std::size_t begin, count;
+};
 struct AloneProgram {
   std::vector<Gates64> gates;      // empty where the machine cannot run it
   std::vector<OperandLine> lines;  // of the first, then of the second operands of each 64 gates
-  std::size_t lines_of_bits = 0, first_output = 0;
+  std::vector<ClassLines> classes;
+  std::vector<Line512> masks;  // of the outputs of a class in its lines, class by class
+  std::size_t lines_of_bits = 0;
 };
 
 struct CircuitProgram {
@@ -61,14 +66,16 @@ struct CircuitProgram {
 // Slots, runs and operations of an image alone.
 SingleProgram single_program(std::size_t slots, std::vector<Run> runs, const std::vector<Operation>& operations);
 
-// bits: how many there are; words: the targets of 64 gates each in turn, and the level that they are of.
+// bits: how many there are; words: the targets of 64 gates each in turn, and the level that they are of; class_of: of
+// the outputs, which lie together from first_output on.
 struct AloneGate {
   std::int32_t gate, first, second;
 };
 struct AloneWord {
   std::int32_t target, level;
 };
-AloneProgram alone_program(std::size_t bits, std::size_t first_output, const std::vector<AloneWord>& words,
+AloneProgram alone_program(std::size_t bits, std::size_t first_output, const std::vector<std::int32_t>& class_of,
+                           std::size_t classes, const std::vector<AloneWord>& words,
                            const std::vector<AloneGate>& gates);
 
 // What raw bytes are compared with, as `ThresholdsView` says; and the same bit by bit, for 64 bits at a time: the bits'

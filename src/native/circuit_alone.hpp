@@ -1,7 +1,8 @@
 // One image alone: its values are single bits that lie together, and 64 gates at a time, of any kind, fetch their
 // operands from them: a line of 64 bytes in a register is a table to look a byte up in (AVX-512 VBMI), of which one bit
-// is taken. A machine without it takes a byte for every value, as kernel_circuit.hpp does. In a header, because the
-// build lists its sources in a file that the digest of the training code covers.
+// is taken. Outputs of several classes lie among each other and are counted through a mask for each class. A machine
+// without it takes a byte for every value, as kernel_circuit.hpp does. In a header, because the build lists its sources
+// in a file that the digest of the training code covers.
 #pragma once
 #include <cstring>
 #include <memory>
@@ -13,7 +14,7 @@
 #ifdef HARDWIRE_X86_64
 #include <cpuid.h>
 #include <immintrin.h>
-#define HARDWIRE_VBMI __attribute__((target("avx512f,avx512bw,avx512vbmi,popcnt")))
+#define HARDWIRE_VBMI __attribute__((target("avx512f,avx512bw,avx512vbmi,avx512vpopcntdq")))
 #endif
 
 namespace hardwire {
@@ -26,8 +27,9 @@ inline bool can_run_alone() {
 #ifdef HARDWIRE_X86_64
   static const bool can = [] {
     unsigned a, b, c = 0, d;
-    const bool vbmi = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c >> 1 & 1);
-    return vbmi && std::string_view(kernels().name) == "avx512";
+    constexpr unsigned kVbmi = 1u << 1, kPopcount = 1u << 14, kBoth = kVbmi | kPopcount;
+    const bool both = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c & kBoth) == kBoth;
+    return both && std::string_view(kernels().name) == "avx512";
   }();
   return can;
 #else
@@ -58,8 +60,27 @@ inline std::vector<OperandLine> lines_of(const std::int32_t* bits) {
   return lines;
 }
 
+struct AloneLines {
+  std::vector<OperandLine> first, second;
+};
+
+// Where the outputs of each class lie: output i is bit first_output + i.
+inline void mask_classes(std::size_t first_output, const std::vector<std::int32_t>& class_of, std::size_t classes,
+                         AloneProgram& program) {
+  for (std::size_t c = 0; c < classes; ++c) {
+    std::vector<std::size_t> bits;
+    for (std::size_t i = 0; i < class_of.size(); ++i)
+      if (class_of[i] == static_cast<std::int32_t>(c)) bits.push_back(first_output + i);
+    const std::size_t begin = bits.front() / kLineBits, count = bits.back() / kLineBits + 1 - begin;
+    std::vector<Line512> masks(count, Line512{});
+    for (const std::size_t bit : bits)
+      masks[bit / kLineBits - begin].words[bit % kLineBits / kWordSamples] |= std::uint64_t(1) << bit % kWordSamples;
+    program.classes.push_back({begin, count});
+    program.masks.insert(program.masks.end(), masks.begin(), masks.end());
+  }
+}
+
 #ifdef HARDWIRE_X86_64
-// Fetches of one level take equally many steps, so that hardly a branch is a surprise.
 HARDWIRE_VBMI inline std::uint64_t fetch(const Operands& operands, const OperandLine* line, std::size_t lines,
                                          const std::uint64_t* bits) {
   const __m512i place = _mm512_load_si512(operands.byte);
@@ -95,15 +116,14 @@ HARDWIRE_VBMI inline void encode_alone(const Thresholds& thresholds, const std::
   }
 }
 
-HARDWIRE_VBMI inline std::int32_t count_bits(const std::uint64_t* bits, std::size_t begin, std::size_t end) {
-  std::int32_t sum = 0;
-  for (std::size_t w = begin / kWordSamples; w * kWordSamples < end; ++w) {
-    std::uint64_t word = bits[w];
-    if (w * kWordSamples < begin) word &= ~std::uint64_t(0) << begin % kWordSamples;
-    if ((w + 1) * kWordSamples > end) word &= ~(~std::uint64_t(0) << end % kWordSamples);
-    sum += static_cast<std::int32_t>(_mm_popcnt_u64(word));
+HARDWIRE_VBMI inline std::int32_t count_class(const ClassLines& lines, const Line512* masks,
+                                              const std::uint64_t* bits) {
+  __m512i sums = _mm512_setzero_si512();
+  for (std::size_t i = 0; i < lines.count; ++i) {
+    const __m512i line = _mm512_load_si512(bits + (lines.begin + i) * kLineWords);
+    sums = _mm512_add_epi64(sums, _mm512_popcnt_epi64(_mm512_and_si512(line, _mm512_load_si512(masks + i))));
   }
-  return sum;
+  return static_cast<std::int32_t>(_mm512_reduce_add_epi64(sums));
 }
 
 HARDWIRE_VBMI inline void run_alone(const CircuitProgram& program, const CircuitInput& input,
@@ -117,11 +137,12 @@ HARDWIRE_VBMI inline void run_alone(const CircuitProgram& program, const Circuit
   else
     std::memcpy(bits, input.words, word_count(program.inputs) * sizeof(std::uint64_t));
   run_words(program.alone, bits);
-  const std::size_t group = program.outputs.size() / program.classes;
-  std::size_t begin = program.alone.first_output;
+  const Line512* masks = program.alone.masks.data();
   std::int32_t most = -1;
-  for (std::size_t c = 0; c < program.classes; ++c, begin += group) {
-    const std::int32_t sum = count_bits(bits, begin, begin + group);
+  for (std::size_t c = 0; c < program.classes; ++c) {
+    const ClassLines& lines = program.alone.classes[c];
+    const std::int32_t sum = count_class(lines, masks, bits);
+    masks += lines.count;
     if (output.scores)
       output.scores[c] = sum;
     else if (sum > most)

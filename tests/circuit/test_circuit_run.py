@@ -175,7 +175,8 @@ def test_bytes_of_an_image_go_to_thresholds_in_the_unit_interval():
 def test_one_image_alone_with_outputs_that_are_inputs_and_repeated_and_with_many_gates():
     small = Circuit(Netlist(3, [1, 6], [0, 1], [1, 3], [4, 4, 0, 3, 2, 4]), classes=2)
     wide = random_circuit(2, inputs=40, layers=2, classes=10, group=7_000)  # more slots than 16 bits number
-    for circuit in (small, wide):
+    middle = random_circuit(3, inputs=600, layers=2, classes=7, group=1_500)  # outputs of two classes among each other
+    for circuit in (small, middle, wide):
         bits = random_bits(1, 5, circuit.inputs)
         together = circuit.scores(bits)
         assert np.array_equal(together, oracle_scores(circuit, bits)) or circuit is wide

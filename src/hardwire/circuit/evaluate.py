@@ -127,7 +127,7 @@ def byte_thresholds(thresholds: npt.NDArray[np.float32]) -> Any:
 def _native_program(netlist: Netlist, classes: int, plan: Schedule) -> Any:
     many = (netlist.inputs, plan.slots, classes, plan.operations, plan.runs, plan.outputs)
     one, bits = single(netlist), alone(netlist, classes)
-    by_bits = (bits.bits, bits.first_output, bits.words, bits.gates)
+    by_bits = (bits.bits, bits.first_output, bits.class_of, bits.words, bits.gates)
     return _native.circuit_program(*many, one.slots, one.operations, one.runs, *by_bits)
 
 

@@ -17,6 +17,7 @@ from hardwire.gates import GATES, algebra
 
 FOREVER = np.iinfo(np.int32).max
 WORD, LINE = 64, 512  # bits
+MIXED = 8 * LINE  # outputs of several classes may lie among each other in this many
 
 
 @dataclass(frozen=True)
@@ -82,18 +83,19 @@ def single(netlist: Netlist) -> Schedule:
 class Alone:
     """One image whose values are bits, 64 gates at a time. gates: int32 [64 * words, 3] of a gate number and the two
     bits that it reads; words: int32 [words, 2], the word that each 64 of them make and their level; bits: how many
-    there are. The outputs lie together from `first_output` on, class by class. Input i is bit i."""
+    there are. The outputs lie together from `first_output` on, class_of: int32 [outputs]. Input i is bit i."""
 
     gates: npt.NDArray[np.int32]
     words: npt.NDArray[np.int32]
     bits: int
     first_output: int
+    class_of: npt.NDArray[np.int32]
 
 
 def alone(netlist: Netlist, classes: int) -> Alone:
     """Levels begin at lines of their own, so that none is read while it is written. A gate that nothing but one output
-    reads is computed as that output, at the end; other outputs are copies. Gates of a level, and outputs of a class, go
-    by where their first operand lies."""
+    reads is computed as that output, at the end; other outputs are copies. Gates of a level, and outputs of a few
+    classes, go by the lines that their operands lie in, so that 64 of them read few."""
     inputs, readers = netlist.inputs, fan_out(netlist)
     ends = np.zeros(netlist.nodes, bool)
     ends[netlist.outputs] = (readers[netlist.outputs] == 1) & (netlist.outputs >= inputs)
@@ -103,30 +105,46 @@ def alone(netlist: Netlist, classes: int) -> Alone:
     gates: list[npt.NDArray[np.int32]] = []
     words: list[npt.NDArray[np.intp]] = []
     levels = [inner[netlist.levels[inner] == level] for level in np.unique(netlist.levels[inner])]
+    group = len(netlist.outputs) // classes
+    order = class_of = np.arange(len(netlist.outputs)) // group
     for number, nodes in enumerate([*levels, netlist.outputs]):
         last = number == len(levels)
         rows = _rows(netlist, nodes, place, ends[nodes] | (not last))
-        order = np.lexsort([rows[:, 1], np.arange(len(rows)) // (len(rows) // classes if last else len(rows))])
+        order = _by_lines(rows, class_of // max(1, MIXED // group) if last else np.zeros(len(nodes), np.intp))
         place[nodes[order]] = begin + np.arange(len(nodes))
         gates.append(np.pad(rows[order], [(0, -len(rows) % WORD), (0, 0)]))  # with gates that are FALSE
         targets = begin // WORD + np.arange(len(gates[-1]) // WORD)
         words.append(np.stack([targets, np.full(len(targets), number)], axis=1))
         first_output, begin = begin, _up(begin + len(nodes), LINE)
-    return Alone(np.concatenate(gates), np.concatenate(words).astype(np.int32), begin, first_output)
+    words_and_levels = np.concatenate(words).astype(np.int32)
+    return Alone(np.concatenate(gates), words_and_levels, begin, first_output, class_of[order].astype(np.int32))
 
 
 def _up(number: int, unit: int) -> int:
     return -(-number // unit) * unit
 
 
+def _by_lines(rows: npt.NDArray[np.int32], part: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """An order of gates, part by part, in which lines hardly change from one gate to the next: up and down in turns."""
+    first, second = (rows[:, 1:] // LINE).T
+    first = np.where(part % 2, -first, first)
+    return np.lexsort([rows[:, 1], np.where(first % 2, -second, second), first, part])
+
+
 def _rows(netlist: Netlist, nodes: Integers, place: npt.NDArray[np.intp], computed: npt.NDArray[np.bool_]) -> Any:
-    """int32 [nodes, 3]: the gates of the nodes, copies of those that are not computed here."""
-    rows = np.stack([np.full(len(nodes), algebra.A), place[nodes], np.zeros(len(nodes), np.intp)], axis=1)
+    """int32 [nodes, 3]: the gates of the nodes, copies of those that are not computed here; the operand that lies
+    further ahead is the first, and one that is not read is where the other is."""
     gate = nodes[computed] - netlist.inputs
-    number = netlist.gate[gate]
-    first = place[netlist.first[gate]] * np.array(algebra.READS_FIRST)[number]  # of what is not read any will do
-    second = place[netlist.second[gate]] * np.array(algebra.READS_SECOND)[number]
-    rows[computed] = np.stack([number, first, second], axis=1)
+    number, first, second = np.full(len(nodes), algebra.A), place[nodes], place[nodes]
+    number[computed], first[computed], second[computed] = (
+        netlist.gate[gate],
+        *(place[operand[gate]] for operand in (netlist.first, netlist.second)),
+    )
+    reads = np.array([algebra.READS_FIRST, algebra.READS_SECOND])[:, number]
+    first, second = np.where(reads[0], first, second * reads[1]), np.where(reads[1], second, first * reads[0])
+    swap = second < first
+    number = np.where(swap, np.array(algebra.SWAPPED)[number], number)
+    rows = np.stack([number, np.minimum(first, second), np.maximum(first, second)], axis=1)
     return rows.astype(np.int32)
 
 
