@@ -170,6 +170,16 @@ def test_interfaces_that_cannot_be_are_refused(options, message, tmp_path):
         small()[0].export(tmp_path / "net.v", **options)
 
 
+@pytest.mark.parametrize("range_", ["[40000000:0]", "[1 :0040000000 ]", "[0000000000100000000000000000000000000:0]"])
+def test_a_vector_that_would_fill_the_memory_is_an_error_at_once(range_, tmp_path):
+    circuit = small()[0]
+    circuit.export(tmp_path / "net.v")
+    text = (tmp_path / "net.v").read_text()
+    (tmp_path / "net.v").write_text(text.replace("wire [", f"wire {range_} more; // [99999999:0]\n  wire [", 1))
+    with pytest.raises(hw.HardwireError, match=r"a vector of [14]0+ bits is not believed"):
+        verify(circuit, tmp_path / "net.v")
+
+
 @simulator
 @pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("cocotb") is None, reason="cocotb is not installed")

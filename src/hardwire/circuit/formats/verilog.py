@@ -44,7 +44,10 @@ TO_AIGER = (  # yosys commands from Verilog to an and-inverter graph; formalff t
     "write_aiger -symbols netlist.aig",
 )
 STREAM_BITS = (8, 64)  # a word of the streaming wrapper, from and to
+MOST_BITS = 1 << 20  # of a vector that is read: a few bytes must not ask yosys for gigabytes and minutes
 _MARK = "hardwire-ports: "
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", flags=re.DOTALL)
+_WIDTH = re.compile(r"\[\s*0*(\d+)|:\s*0*(\d+)\s*\]|\b0*(\d+)\s*'|\{\s*0*(\d+)\s*\{")  # ranges, sizes, repeats
 
 
 @dataclass(frozen=True)
@@ -198,11 +201,19 @@ def testbench(circuit: Circuit, design: Verilog, reading: Reading, images: npt.N
 def read_verilog(path: Path) -> Netlist:
     """The netlist of a Verilog file, read by yosys; a pipelined one as if without its registers."""
     text = path.read_text(errors="replace")
+    _check_widths(path, text)
     top, wrapper = _wrapper(text)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "source.v").write_text(text + wrapper)
         run_yosys(["read_verilog source.v", f"hierarchy {top}", *TO_AIGER], folder)
         return read_aiger(Path(folder, "netlist.aig"))[0]
+
+
+def _check_widths(path: Path, text: str) -> None:
+    for found in _WIDTH.finditer(_COMMENT.sub(" ", text)):
+        bits = found[found.lastindex or 0]
+        if len(bits) > len(str(MOST_BITS)) or int(bits) > MOST_BITS:
+            raise HardwireError(f"cannot read {path}: a vector of {bits[:20]} bits is not believed; {MOST_BITS:,} are")
 
 
 def _said(text: str) -> dict[str, Any]:
