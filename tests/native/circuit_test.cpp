@@ -28,7 +28,7 @@ SingleProgram single_of(const CircuitProgram& program, std::size_t extra) {
   return single_program(program.slots + shift, runs, operations);
 }
 
-// The same as bits, every gate in a word of its own, every output a copy.
+// The same as bits, every gate in a word and level of its own, every output a copy, the classes in turns.
 AloneProgram alone_of(const CircuitProgram& program) {
   const std::int32_t inputs = program.inputs, base = word_count(program.inputs);
   const auto place = [&](std::int32_t slot) { return slot < inputs ? slot : (base + slot - inputs) * 64; };
@@ -40,11 +40,17 @@ AloneProgram alone_of(const CircuitProgram& program) {
       gates.resize(gates.size() + 63);
     }
   const std::size_t first_output = base * 64 + gates.size();
-  for (std::int32_t output : program.outputs) gates.push_back({3, place(output), 0});
+  std::vector<std::int32_t> class_of;
+  for (std::size_t i = 0; i < program.outputs.size(); ++i) {
+    const std::size_t c = i % program.classes, group = program.outputs.size() / program.classes;
+    gates.push_back({3, place(program.outputs[c * group + i / program.classes]), 0});
+    class_of.push_back(c);
+  }
   gates.resize(word_count(gates.size()) * 64);
   std::vector<AloneWord> words;
-  for (std::int32_t w = 0; w < std::int32_t(gates.size() / 64); ++w) words.push_back({base + w, w / 5});
-  return alone_program(base * 64 + gates.size(), first_output, words, gates);
+  for (std::int32_t w = 0; w < std::int32_t(gates.size() / 64); ++w)
+    words.push_back({base + w, std::min<std::int32_t>(w, program.operations.size())});
+  return alone_program(base * 64 + gates.size(), first_output, class_of, program.classes, words, gates);
 }
 
 CircuitProgram random_program(Random& random) {
