@@ -37,16 +37,19 @@ def test_the_circuit_says_the_numbers_of_the_network_exactly(low, span, seed):
 
 
 @pytest.mark.parametrize("ends", [(-7.3, 2.1), (100, 400), (-1000, -900), (-0.25, 0.25)])
-@pytest.mark.parametrize("suffix", [".c", ".v", ".blif", ".aig", ".circuit"])
+@pytest.mark.parametrize("suffix", [".c", ".v", ".blif", ".aig", ".wasm", ".circuit"])
 def test_every_export_says_the_same_whole_number(suffix, ends, tmp_path):
     circuit = hw.Circuit.from_network(network(*ends))
     path = tmp_path / f"number{suffix}"
     circuit.export(path)
     answer = verify(circuit, path, RAW)
     assert answer.equal and answer.images == len(RAW)
-    other = hw.Circuit(circuit.netlist, 1, circuit.encoder, number=Number(circuit.number.offset + 1, 0))
-    if suffix != ".circuit":  # whose netlist is the same
-        assert not verify(other, path, RAW).equal
+    offset, exponent = circuit.number.offset, circuit.number.exponent
+    for other in (Number(offset + 1, exponent), Number(offset, exponent + 1)):
+        try:
+            assert not verify(hw.Circuit(circuit.netlist, 1, circuit.encoder, number=other), path, RAW).equal
+        except hw.HardwireError as error:
+            assert "of another model" in str(error)
 
 
 @pytest.mark.simulator
@@ -81,7 +84,7 @@ def test_files_keep_the_number_and_the_names_of_columns(tmp_path):
 def test_a_number_that_no_export_could_hold_is_refused(tmp_path: Path):
     circuit = hw.Circuit.from_network(network(2**40, 2**40 + 1))
     assert circuit.predict(RAW, raw=True).min() >= 2**40 - 1
-    for suffix in (".c", ".v", ".aig"):
+    for suffix in (".c", ".v", ".aig", ".wasm"):
         with pytest.raises(hw.HardwireError, match="more than 32 bits hold"):
             circuit.export(tmp_path / f"number{suffix}")
     with pytest.raises(hw.HardwireError, match="sum of one group"):

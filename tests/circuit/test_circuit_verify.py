@@ -94,6 +94,45 @@ def test_a_wrong_circuit_file_is_found_on_a_test_image_first(tmp_path):
     assert answer.counterexample == "model says class 0, file says class 1; inputs that are 1: 2, 3"
 
 
+def test_circuit_files_are_compared_behind_their_encoders(exported):
+    circuit, folder = exported
+    moved = hw.Encoder(ENCODER.thresholds + 1, ENCODER.kind, ENCODER.maximum)
+    Circuit(circuit.netlist, 3, moved).save(folder / "moved.circuit")
+    answer = verify(circuit, folder / "moved.circuit")
+    assert not answer.equal and "bytes: " in answer.counterexample
+    Circuit(circuit.netlist, 3).save(folder / "bare.circuit")
+    Circuit(circuit.netlist, 9, ENCODER).save(folder / "nine.circuit")
+    for name in ("bare", "nine"):
+        with pytest.raises(hw.HardwireError, match="of another model"):
+            verify(circuit, folder / f"{name}.circuit")
+
+
+def test_what_was_simplified_behind_its_encoder_is_verified_behind_it(tmp_path):
+    # where the second bit of a value is true, so is the first: their AND is the second
+    netlist = Netlist(20, [1, 6], [0, 20], [1, 2], [20, 21])
+    circuit = Circuit(netlist, 2, ENCODER)
+    small = circuit.simplify(dont_cares=True)
+    assert not circuit.equivalent(small)
+    for ending in ("circuit", "c", "v", "wasm"):
+        small.export(tmp_path / f"small.{ending}")
+        assert verify(circuit, tmp_path / f"small.{ending}").equal
+
+
+def test_texts_of_a_circuit_file_cannot_leave_the_comments(tmp_path):
+    about = hw.circuit.circuit.About(
+        model="a\\", dataset="a*/\n#error escaped\r\u2028/*", accuracy=0.5, tested_on="b\nc"
+    )
+    circuit = Circuit(Netlist(3, [1], [0], [1], [3]), 1, about=about)
+    for ending in ("c", "v", "aag", "blif", "wasm"):
+        for path in circuit.export(tmp_path / f"net.{ending}"):
+            assert not re.search(rb"^\s*(#error|c\.)", path.read_bytes(), re.MULTILINE)
+            assert b"a*/" not in path.read_bytes() or path.suffix == ".mjs"  # where it is in quotes
+    header = (tmp_path / "net.h").read_text()
+    assert "trained on a* / #error escaped" in header and "50.00% of the test set of b c" in header
+    with pytest.raises(hw.HardwireError, match="from 0 to 1"):
+        hw.circuit.circuit.About(accuracy=float("nan"))
+
+
 def test_files_of_other_models_are_refused(exported):
     _, folder = exported
     other = random_circuit(9, inputs=21, classes=3)
@@ -191,9 +230,10 @@ def test_continuous_data_goes_the_whole_way_on_the_command_line(tmp_path):
     net = hw.LogicNetwork(15, 2, width=40, depth=2, seed=0, encoder=data.encoder)
     hw.save(net, tmp_path / "model.safetensors", dataset=str(tmp_path / "own.npz"))
     call("build", tmp_path / "model.safetensors", tmp_path / "net.circuit")
-    for ending in ("v", "c", "aig", "blif"):
-        for raw in ([], ["--raw", "int16"]):
-            call("export", tmp_path / "net.circuit", tmp_path / f"net.{ending}", *raw)
+    for ending in ("v", "c", "aig", "blif", "wasm"):
+        for raw in ([], ["--raw", "int16"], ["--raw", "int16", "--data", tmp_path / "own.npz"]):
+            said = call("export", tmp_path / "net.circuit", tmp_path / f"net.{ending}", *raw)
+            assert ("no value of the 300 training rows changes its side" in said) == bool(raw)
             printed = call("verify", tmp_path / "model.safetensors", tmp_path / f"net.{ending}")
             assert "the 100 test images agree" in printed
     (tmp_path / "own.npz").unlink()
@@ -227,7 +267,11 @@ def test_bench_prints_throughput_and_latency_beside_the_c_export():
         (["export", "net.circuit", "out.txt"], "unknown ending '.txt'"),
         (["export", "net.circuit", "none/out.aig"], "cannot write"),
         (["export", "net.circuit", "out.c", "--pipeline", "2"], "have no option 'pipeline'"),
-        (["export", "net.circuit", "out.aig", "--data", "digits"], "have no option 'images'"),
+        (["export", "net.circuit", "out.aig", "--data", "digits"], "--data is for the testbench"),
+        (["export", "net.circuit", "out.v", "--images", "3"], "give its --data too"),
+        (["export", "net.circuit", "out.v", "--pipeline", "inf"], "no number of levels"),
+        (["export", "net.circuit", 'o"ut.c'], "cannot be named in an #include"),
+        (["verify", "net.circuit", "net.v", "--raw", "nonsense"], "unknown kind of raw input"),
         (["verify", "net.circuit", "net.svg"], "cannot be read back"),
     ],
 )

@@ -49,6 +49,8 @@ def units_of(raw: npt.NDArray[Any], kind: str, maximum: float | None) -> tuple[f
     holds what such an encoder does not read. maximum: the raw value that is 1 in the unit interval, if there is one."""
     if kind == "bits" and not ((raw == 0) | (raw == 1)).all():
         raise HardwireError("this encoder reads 0 and 1 and nothing else")
+    if raw.dtype == np.bool_ and kind not in ("bits", "unknown") and maximum != 1:
+        raise HardwireError(f"raw values of type bool are bits, and this encoder reads {kind}; leave raw=True out")
     if maximum is None or (raw.dtype == np.uint8 and maximum == 255):
         return 1, 1
     if maximum == 1 and raw.dtype == np.uint8 and (raw > 1).any():

@@ -30,16 +30,23 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class About:
     """What is known of where a circuit comes from, which every export says: the digest of the model file, the dataset
-    that it was trained on, the accuracy on that dataset's test set."""
+    that it was trained on, the accuracy on that dataset's test set, or on that of another."""
 
     model: str | None = None
     dataset: str | None = None
     accuracy: float | None = None
+    tested_on: str | None = None  # if not on `dataset`
 
     def __post_init__(self) -> None:
-        texts = all(text is None or isinstance(text, str) for text in (self.model, self.dataset))
-        if not texts or not (self.accuracy is None or isinstance(self.accuracy, float)):
-            raise HardwireError(f"a model and a dataset are texts and an accuracy is a number, not {self}")
+        texts = all(text is None or isinstance(text, str) for text in (self.model, self.dataset, self.tested_on))
+        number = self.accuracy is None or (isinstance(self.accuracy, float) and 0 <= self.accuracy <= 1)
+        if not texts or not number:
+            raise HardwireError(f"a model and datasets are texts and an accuracy is from 0 to 1, not {self}")
+
+    def measured(self, accuracy: float | None, dataset: str) -> "About":
+        """The same with an accuracy on the test set of a dataset, which is that of the training if none was known."""
+        known = self.dataset or dataset
+        return replace(self, dataset=known, accuracy=accuracy, tested_on=None if dataset == known else dataset)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,9 +123,7 @@ class Circuit:
 
         images, labels = test_set(data)
         accuracy = float((self.predict(images) == labels).mean()) if self.number is None else None
-        return replace(
-            self, about=replace(self.about, dataset=name or self.about.dataset or data.name, accuracy=accuracy)
-        )
+        return replace(self, about=self.about.measured(accuracy, name or self.about.dataset or data.name))
 
     @cached_property
     def program(self) -> "Program":

@@ -31,6 +31,12 @@ def complete(circuit: Circuit, reading: Reading, lut: int = 6, scores: bool = Fa
     return builder.netlist(answer + [bit for total in sums for bit in total] if scores else answer)
 
 
+def encoded(circuit: Circuit, reading: Reading) -> Netlist:
+    """The circuit behind its encoder: from the bits of an image to its outputs, one by one."""
+    builder = Builder(reading.width)
+    return builder.netlist(builder.embed(circuit.netlist, _encode(builder, reading)))
+
+
 def _encode(builder: Builder, reading: Reading) -> list[int]:
     width = reading.value_bits
     bits: list[int] = []

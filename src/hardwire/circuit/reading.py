@@ -34,12 +34,13 @@ Keys = npt.NDArray[np.int64]
 @dataclass(frozen=True, eq=False)
 class Reading:
     """kind: one of DTYPES; inputs: bits of the circuit; thresholds: float64 [raw_features, levels], None for bits;
-    point: how real values become whole numbers, where they do."""
+    point: how real values become whole numbers, where they do; fitted: to how many rows of values, if only to them."""
 
     kind: str
     inputs: int
     thresholds: npt.NDArray[np.float64] | None = None
     point: FixedPoint | None = None
+    fitted: int = 0
 
     @property
     def count(self) -> int:
@@ -132,6 +133,11 @@ def described(circuit: Circuit, description: dict[str, Any]) -> Reading:
     """The reading that a file describes, of this model."""
     try:
         kind = description["reads"]
+        if (
+            circuit.number is not None
+            and description.get("exponent", circuit.number.exponent) != circuit.number.exponent
+        ):
+            raise HardwireError(f"its numbers are steps of 2^{description['exponent']!r:.20}: it is of another model")
         if kind == "bits":
             return Reading(kind, circuit.inputs)
         if circuit.encoder is None:
@@ -174,7 +180,8 @@ def reading_of(circuit: Circuit, raw: str | None = None, values: npt.ArrayLike |
             point = fixed_point.fit(
                 kind, thresholds, below, above, natural if made_for in RANGES or kind == "bytes" else None
             )
-    return Reading(kind, circuit.inputs, thresholds, point)
+    fitted = 0 if values is None or made_for == kind else len(np.asarray(values))
+    return Reading(kind, circuit.inputs, thresholds, point, fitted)
 
 
 def default_kind(circuit: Circuit) -> str:
@@ -189,6 +196,11 @@ def default_kind(circuit: Circuit) -> str:
     return circuit.encoder.kind
 
 
+def raw_kind(circuit: Circuit) -> str:
+    """The same; floats, which hold the others, where an old file does not say it."""
+    return "floats" if circuit.encoder is not None and circuit.encoder.kind == "unknown" else default_kind(circuit)
+
+
 def _encoder(circuit: Circuit, kind: str) -> Encoder:
     if circuit.encoder is None:
         raise HardwireError(f"this circuit has no encoder to read {kind}; export it with raw='bits'")
@@ -200,7 +212,7 @@ def _neighbours(
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """The greatest value up to each threshold and the least over it, of those that can occur; infinite: none."""
     if values is not None:
-        below, above = _neighbours_among(thresholds, np.asarray(values, np.float32).astype(np.float64))
+        below, above = _neighbours_among(thresholds, _reals(values))
     elif made_for in RANGES:
         low, high = RANGES[made_for]
         below, above = np.floor(thresholds), np.floor(thresholds) + 1
@@ -213,6 +225,13 @@ def _neighbours(
     return below, above
 
 
+def _reals(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    try:
+        return np.asarray(values, np.float32).astype(np.float64)
+    except (TypeError, ValueError):
+        raise HardwireError("values are rows of numbers that will occur") from None
+
+
 def _neighbours_among(
     thresholds: npt.NDArray[np.float64], values: npt.NDArray[np.float64]
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -222,6 +241,8 @@ def _neighbours_among(
     for column, cuts in enumerate(thresholds):
         known = np.unique(values[:, column])  # sorted; a NaN comes last, and is no value
         known = known[~np.isnan(known)]
+        if not len(known):
+            raise HardwireError(f"column {column} of the values has no number in it; give rows that will occur")
         place = np.searchsorted(known, cuts, side="right")
         below[column][place > 0] = known[place[place > 0] - 1]
         above[column][place < len(known)] = known[place[place < len(known)]]

@@ -54,7 +54,10 @@ def shrink(
         if getattr(data, name, None) is not None:
             pair = split(data, name)
             accuracies[name] = (accuracy(circuit, *pair), accuracy(small, *pair))
-    small = replace(small, about=replace(small.about, accuracy=accuracies["test"][1]))
+    small = replace(
+        small,
+        about=small.about.measured(accuracies["test"][1], getattr(data, "name", small.about.dataset or "its data")),
+    )
     return small, Shrinking((len(circuit.netlist.gate), len(small.netlist.gate)), accuracies)
 
 

@@ -19,8 +19,8 @@ from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.equivalence import VECTORS, netlists_equal, random_words
 from hardwire.circuit.file import is_circuit_file
 from hardwire.circuit.formats import Answers, Readback, format_of
-from hardwire.circuit.reading import Reading
-from hardwire.errors import HardwireError
+from hardwire.circuit.reading import DTYPES, Reading, raw_kind, reading_of
+from hardwire.errors import HardwireError, unknown_name
 
 SHOWN = 40  # values of a counterexample
 
@@ -47,6 +47,8 @@ def verify(
 ) -> Verification:
     """images: test images, raw values where the circuit has an encoder and 0 and 1 [n, inputs] where it has none; raw:
     what the file reads, if it does not say so itself; progress: told of each step before it runs."""
+    if raw is not None and raw not in DTYPES:
+        raise unknown_name("kind of raw input", raw, DTYPES)
     progress(f"reading {os.fspath(path)}")
     file = _read(circuit, Path(path), raw)
     count = 0 if images is None else len(np.asarray(images))
@@ -105,9 +107,15 @@ def _batches(
         has_encoder = circuit.encoder is not None
         batches.append(("test image", reading.rows(circuit, images), lambda: _answers(circuit, images, has_encoder)))
     if random:
-        rows = random_rows(reading)
+        rows = _random_bits(circuit) if reading.kind == "bits" else random_rows(reading)
         batches.append(("random image", rows, lambda: _answers(circuit, reading.bits(rows))))
     return batches
+
+
+def _random_bits(circuit: Circuit) -> npt.NDArray[Any]:
+    """Bits that the encoder makes: on others a circuit that was simplified behind it may say anything."""
+    raw = reading_of(circuit, raw_kind(circuit))
+    return raw.bits(random_rows(raw))
 
 
 def random_rows(reading: Reading, count: int = VECTORS // 8, seed: int = 0) -> npt.NDArray[Any]:

@@ -159,29 +159,41 @@ def export(
     ] = None,
     data: Annotated[
         str | None,
-        typer.Option(help="Verilog: a testbench with images of this test set; int8 to int32: fit its range."),
+        typer.Option(help="Verilog: a testbench with images of its test set; --raw int8 to int32: fit its rows."),
     ] = None,
-    images: Annotated[int, typer.Option(help="Verilog: how many images the testbench has.")] = 100,
+    images: Annotated[
+        int | None, typer.Option(min=1, help="Verilog: how many images the testbench has. [default: 100]")
+    ] = None,
     label: Annotated[int | None, typer.Option("--class", help="SVG and dot: only the cone of this class.")] = None,
     output: Annotated[int | None, typer.Option(help="SVG and dot: only this output of the class.")] = None,
     to: Out = None,
 ) -> None:
     """Write the circuit as C, WebAssembly, Verilog, AIGER, BLIF or a drawing, with encoder, class sums and argmax."""
     from hardwire.circuit.verify import images_of
+    from hardwire.errors import HardwireError
 
     target = one_target(out, to)
     circuit = open_circuit(file)
     options: dict[str, Any] = {"raw": raw, "name": name, "main": main or None, "form": form, "pipeline": pipeline}
     options |= {"control": control or None, "scores": scores or None, "stream": stream, "lut": lut, "reach": reach}
     options |= {"word": word, "label": label, "output": output, "simd": None if simd else False}
-    dataset = dataset_for(circuit, data) if data is not None or (raw or "").startswith("int") else None
-    if data is not None and dataset is not None:
-        options["images"] = images_of(circuit, dataset)[:images]
-    if raw is not None and dataset is not None and circuit.encoder is not None:
+    fits, tests = (raw or "").startswith("int"), target.suffix == ".v" and data is not None
+    if data is not None and not (fits or tests):
+        raise HardwireError("--data is for the testbench of Verilog and for --raw int8, int16 and int32")
+    if images is not None and not tests:
+        raise HardwireError("--images is for the testbench of Verilog; give its --data too")
+    dataset = dataset_for(circuit, data) if fits or tests else None
+    if tests and dataset is not None:
+        options["images"] = images_of(circuit, dataset)[: images or 100]
+    if fits and dataset is not None and circuit.encoder is not None:
         options["values"] = dataset.raw("train")
     given = {option: value for option, value in options.items() if value is not None}
     for path in circuit.export(target, **given):
         typer.echo(f"wrote {path}")
+    if "values" in given:
+        rows = len(given["values"])
+        typer.echo(f"{raw}: no value of the {rows:,} training rows changes its side of a threshold; others may, and")
+        typer.echo(f"`hardwire circuit verify {file} {target}` compares on the test set")
 
 
 @app.command()

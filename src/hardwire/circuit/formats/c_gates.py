@@ -84,7 +84,8 @@ def _function(netlist: Netlist, piece: list[int], slot: dict[int, int]) -> list[
             f"n{operand}" if operand in here else f"v[{slot.get(operand, 0)}]"
             for operand in (int(netlist.first[index]), int(netlist.second[index]))
         )
-        lines.append(f"const word n{node} = {algebra.expression(int(netlist.gate[index]), a, b, one=ALL_ONES)};")
+        expression = algebra.expression(int(netlist.gate[index]), a, b, one=ALL_ONES)
+        lines.append(f"const word n{node} = (word)({expression});")  # which C widens where a word has 8 bits
         if node in slot:
             lines.append(f"v[{slot[node]}] = n{node};")
         here.add(node)

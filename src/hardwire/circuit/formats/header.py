@@ -7,7 +7,7 @@ import json
 import re
 from typing import Any
 
-from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.circuit import About, Circuit
 from hardwire.circuit.reading import DTYPES, Reading
 from hardwire.errors import HardwireError
 
@@ -23,9 +23,9 @@ def about(circuit: Circuit, reading: Reading, *more: str) -> list[str]:
     origin = ", ".join(
         [
             f"circuit {circuit.digest}",
-            *([f"of model {known.model}"] if known.model else []),
-            *([f"trained on {known.dataset}"] if known.dataset else []),
-            *([f"{100 * known.accuracy:.2f}% of its test set"] if known.accuracy is not None else []),
+            *([f"of model {_plain(known.model)}"] if known.model else []),
+            *([f"trained on {_plain(known.dataset)}"] if known.dataset else []),
+            *([f"{100 * known.accuracy:.2f}% of {_test_set(known)}"] if known.accuracy is not None else []),
         ]
     )
     numbers = circuit.statistics()
@@ -38,8 +38,22 @@ def about(circuit: Circuit, reading: Reading, *more: str) -> list[str]:
         _answer(circuit),
         f"Reads {reading.count:,} {_meaning(circuit, reading)}.",
         *more,
-        _MARK + json.dumps(reading.describe()),
+        _MARK + json.dumps(reading.describe() | _scale(circuit)),
     ]
+
+
+def _test_set(known: About) -> str:
+    return "its test set" if known.tested_on is None else f"the test set of {_plain(known.tested_on)}"
+
+
+def _scale(circuit: Circuit) -> dict[str, int]:
+    return {} if circuit.number is None else {"exponent": circuit.number.exponent}
+
+
+def _plain(text: str) -> str:
+    """A text of unknown origin that can neither end a comment nor begin a line."""
+    printable = "".join(sign if sign.isprintable() else " " for sign in text)
+    return printable.replace("*/", "* /").replace("/*", "/ *")
 
 
 def _kind(circuit: Circuit) -> str:
@@ -65,7 +79,8 @@ def _meaning(circuit: Circuit, reading: Reading) -> str:
     assert reading.point is not None
     if (reading.point.scale == 1).all() and (reading.point.offset == 0).all():
         return f"values of {DTYPES[reading.kind].name}{span}"
-    return f"values q of {DTYPES[reading.kind].name}, which stand for offset + scale * q{span}, given below"
+    fitted = f"; no value of {reading.fitted:,} rows changes its side, others may" if reading.fitted else ""
+    return f"values q of {DTYPES[reading.kind].name}, which stand for offset + scale * q{span}, given below{fitted}"
 
 
 def interface(text: str) -> dict[str, Any] | None:

@@ -32,11 +32,14 @@ timeunit tran tranif0 tranif1 tri tri0 tri1 triand trior trireg type unique uniq
 var vectored wait wait_order wand weak weak0 weak1 wildcard wire with within wor xnor
 """
 OURS = "x y label clk rst ce valid_in valid_out scores data ready"  # ports of the modules
+UNFIT = frozenset('"\\\r\n')  # in the name of a file that others include
 RESERVED = frozenset(f"{C} {VERILOG} {OURS}".split())
 
 
 def name_for(path: str | os.PathLike[str], name: str | None = None) -> str:
     """`name` if given, else the file's stem with unfit characters as underscores, and not a word of either language."""
+    if set(Path(path).name) & UNFIT:
+        raise HardwireError(f"{Path(path).name!r} cannot be named in an #include; use no quotes, backslashes or lines")
     if name is None:
         name = re.sub(r"\W", "_", Path(path).stem, flags=re.ASCII)
         if not name or not name[0].isalpha() or name in RESERVED:

@@ -7,6 +7,7 @@ counts them, wherever that falls: a new image each clock, its label `latency` cl
 """
 
 import json
+import math
 import re
 import tempfile
 from dataclasses import dataclass
@@ -93,12 +94,13 @@ def write(
     design = to_verilog(
         circuit, name, reading, pipeline=pipeline, control=control, scores=scores, stream=stream, lut=lut, reach=reach
     )
+    bench = None if images is None else testbench(circuit, design, reading, np.asarray(images))
     write_whole(path, design.text)
-    if images is None:
+    if bench is None:
         return [path]
-    bench = path.with_name(f"{path.stem}_tb.v")
-    write_whole(bench, testbench(circuit, design, reading, np.asarray(images)))
-    return [path, bench]
+    bench_path = path.with_name(f"{path.stem}_tb.v")
+    write_whole(bench_path, bench)
+    return [path, bench_path]
 
 
 def to_verilog(
@@ -148,15 +150,22 @@ def to_verilog(
 def _check(pipeline: float | None, control: bool, stream: int | None, lut: int, reach: float) -> None:
     if lut not in WIDEST:
         raise HardwireError(f"class sums are built for look-up tables of 4 or 6 inputs, not {lut}")
-    if pipeline is not None and not pipeline >= 1:
-        raise HardwireError(f"pipeline {pipeline} is no number of levels; use 1 or more, or leave it out")
-    if not reach >= 1:
-        raise HardwireError(f"a gate counts as at least one level; reach={reach} is less")
+    if pipeline is not None and not _levels(pipeline):
+        raise HardwireError(
+            f"pipeline {pipeline!r} is no number of levels; use 1 or more, or leave it out (`hardwire circuit place` "
+            "finds one for a clock)"
+        )
+    if not _levels(reach):
+        raise HardwireError(f"a gate counts as at least one level; reach={reach!r} is not that")
     if control and pipeline is None:
         raise HardwireError("rst, ce and valid need registers to control; give a pipeline too")
     lowest, highest = STREAM_BITS
     if stream is not None and (type(stream) is not int or not lowest <= stream <= highest):
         raise HardwireError(f"a stream of words of {stream!r} bits is not made; choose {lowest} to {highest}")
+
+
+def _levels(number: object) -> bool:
+    return isinstance(number, int | float) and math.isfinite(number) and number >= 1
 
 
 def _modules(

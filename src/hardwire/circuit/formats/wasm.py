@@ -8,6 +8,7 @@ the gates are code or, for large circuits, tables and a loop.
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +36,7 @@ ARRAYS = {  # of JavaScript, by kind
     "floats": "Float32Array",
 }
 INTERFACE = (
-    "predict(n), scores(n): of n <= block images, rows of values at raw; classes int32 [n] to labels, scores int32 "
+    "predict(n), scores(n): of n <= block images, rows of values at raw; answers int32 [n] to labels, scores int32 "
     "[n, classes] to sums."
 )
 
@@ -58,12 +59,14 @@ def write(
     if form not in FORMS:
         raise unknown_name("form of WebAssembly", form, FORMS)
     script = path.with_suffix(".mjs")
-    write_whole(path, to_wasm(circuit, reading, form, simd))
-    write_whole(script, to_javascript(circuit, reading, path.name))
+    binary, text = to_wasm(circuit, reading, form, simd), to_javascript(circuit, reading, path.name)
+    write_whole(path, binary)
+    write_whole(script, text)
     return [path, script]
 
 
 def to_wasm(circuit: Circuit, reading: Reading, form: str, simd: bool) -> bytes:
+    _ = circuit.answer_width  # an error where an answer would not fit
     word = SIMD_WORD if simd else PLAIN_WORD
     module, layout = Module(), Layout()
     gates, slots, outputs = FORMS[form](module, circuit.netlist, word, layout)
@@ -100,6 +103,7 @@ def to_javascript(circuit: Circuit, reading: Reading, wasm: str) -> str:
         "inputs": circuit.inputs,
         "classes": circuit.classes,
         "values": reading.count,
+        "exponent": None if circuit.number is None else circuit.number.exponent,
         "maximum": circuit.encoder.maximum if circuit.encoder is not None else None,
         **reading.describe(),
     }
@@ -109,7 +113,8 @@ def to_javascript(circuit: Circuit, reading: Reading, wasm: str) -> str:
         info=json.dumps(info, indent=2),
         array=ARRAYS[reading.kind],
         limits=RANGES.get(reading.kind),
-        wasm=json.dumps(f"./{wasm}"),
+        number=circuit.number is not None,
+        wasm=json.dumps(f"./{quote(wasm)}"),
     )
 
 

@@ -286,7 +286,10 @@ def predictor(
     module: Module, circuit: Circuit, word: Word, layout: Layout, sums: Sums, before: bytes, out: int
 ) -> None:
     """Exports `predict`: the classes of n images, int32 [n] to the address `out`. Sums are compared plane by plane,
-    for all images at once; a later class wins only by more."""
+    for all images at once; a later class wins only by more. Where the circuit says a number: the whole number."""
+    if circuit.number is not None:
+        number_predictor(module, circuit.number.offset, word, layout, sums, before, out)
+        return
     width = max(1, (circuit.classes - 1).bit_length())
     best, rival = (layout.take(sums.planes * word.size) for _ in range(2))
     winner = layout.take(width * word.size)
@@ -313,3 +316,14 @@ def predictor(
     each = get(image) + i32(2) + op("i32.shl") + number_of(word, width, winner, image) + op("i32.store", 2, out)
     code += while_less(image, get(n), each + add(image, 1))
     module.function(code, parameters=1, local_types=[I32] * 2 + [word.type] * 3, export="predict")
+
+
+def number_predictor(
+    module: Module, offset: int, word: Word, layout: Layout, sums: Sums, before: bytes, out: int
+) -> None:
+    planes = layout.take(sums.planes * word.size)
+    n, group, image = range(3)
+    each = get(image) + i32(2) + op("i32.shl") + number_of(word, sums.planes, planes, image)
+    each += i32(offset) + op("i32.add") + op("i32.store", 2, out) + add(image, 1)
+    code = before + _count(sums, group, planes) + while_less(image, get(n), each)
+    module.function(code, parameters=1, local_types=[I32] * 2, export="predict")

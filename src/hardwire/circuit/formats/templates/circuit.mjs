@@ -32,11 +32,23 @@ export class Classifier {
     this.info = info;
   }
 
+<% if number %>
+  /** Whole numbers for any number of rows, Int32Array [rows], which stand for answer * 2 ** info.exponent; images: rows of
+   * info.values numbers, one after the other. */
+<% else %>
   /** Classes of any number of images, Int32Array [images]; images: rows of info.values numbers, one after the other. */
+<% endif %>
   predict(images) {
     return this.#run("predict", "labels", 1, images);
   }
 
+<% if number %>
+  /** The numbers themselves, Float64Array [rows]. */
+  numbers(images) {
+    return Float64Array.from(this.predict(images), (whole) => whole * 2 ** info.exponent);
+  }
+
+<% endif %>
   /** Scores, Int32Array [images * info.classes], row by row: how many outputs of each class are true. */
   scores(images) {
     return this.#run("scores", "sums", info.classes, images);

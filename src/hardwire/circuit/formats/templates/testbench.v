@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT-0
 // Written by hardwire: «count» images through «top»; prints PASS, or the first image that fails. Runs under iverilog, and
 // under verilator with the options --binary and --timing.
 module «top»_tb;
