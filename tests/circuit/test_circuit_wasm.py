@@ -151,3 +151,17 @@ console.log(JSON.stringify([...model.predict(model.quantize({x.ravel().tolist()}
     (tmp_path / "own_ask.mjs").write_text(program)
     answer = subprocess.check_output(["node", tmp_path / "own_ask.mjs"], text=True)
     assert json.loads(answer) == circuit.predict(x, raw=True).tolist()
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_a_number_in_node_is_that_of_python_whatever_the_file_is_called(tmp_path):
+    x = np.random.default_rng(0).normal(size=(200, 3)).astype(np.float32)
+    net = hw.LogicNetwork(12, number=(-7.3, 2.1), width=37, depth=2, seed=0, encoder=hw.Encoder.fit(x, 4)).eval()
+    circuit = hw.Circuit.from_network(net)
+    circuit.export(tmp_path / "100% a#b?.wasm")
+    script = (tmp_path / "100% a#b?.mjs").rename(tmp_path / "own.mjs")
+    program = f'import {{ load }} from "./{script.name}";\nconst model = await load();\n'
+    program += f"console.log(JSON.stringify([...model.numbers({x.ravel().tolist()})]));\n"
+    (tmp_path / "ask.mjs").write_text(program)
+    answer = subprocess.check_output(["node", tmp_path / "ask.mjs"], text=True)
+    assert json.loads(answer) == circuit.predict(x, raw=True).tolist()
