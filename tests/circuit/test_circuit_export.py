@@ -123,6 +123,12 @@ def test_large_circuits_become_tables_and_small_ones_code(tmp_path):
     assert "static const uint8_t runs" in (tmp_path / "large.c").read_text()
 
 
+def test_c_is_not_written_over_its_own_header(tmp_path):
+    with pytest.raises(hw.HardwireError, match=r"name the \.c file"):
+        random_circuit(1).to_c(tmp_path / "net.h")
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("raw", ["bits", "bytes", "floats"])
 @pytest.mark.parametrize("pipeline", [None, 1, 2])
 def test_verilog_read_by_yosys_gives_the_right_labels(raw, pipeline, tmp_path):

@@ -55,12 +55,15 @@ def write(
     if form not in FORMS or (form == "code" and word == 1):
         raise unknown_name("form of C", form, ["tables"] if word == 1 else FORMS)
     header = path.with_suffix(".h")
+    if header == path:
+        raise HardwireError(f"{path} is where the header of a C file goes; name the .c file")
     words = _words(circuit, name_for(path, name), reading, word)
     words |= one_image(circuit.netlist) if word == 1 else FORMS[form](circuit.netlist)
     words |= _encoder(reading, word) | _sizes(words, word) | {"form": form, "main": main, "header": header.name}
     words |= {"table_bytes": words["gate_bytes"] + words["output_bytes"] + words.get("threshold_bytes", 0)}
-    write_whole(header, render("circuit.h", **words))
-    write_whole(path, render("circuit.c", **words))
+    declared, defined = render("circuit.h", **words), render("circuit.c", **words)
+    write_whole(header, declared)
+    write_whole(path, defined)
     return [path, header]
 
 

@@ -26,7 +26,8 @@ extern "C" {
 <% if encodes %>
 #define «NAME»_VALUES «count»
 <% endif %>
-/* Constant tables in flash, «"to which straight-line code adds most" if form == "code" else "to which code adds some 1,000 bytes"», and what one image takes of the stack. */
+/* Constant tables in flash, «"to which straight-line code adds most" if form == "code" else "to which code adds some 1,000 bytes"», and what the bits of
+ * an image take of the stack, to which calls add some 150 bytes. */
 #define «NAME»_TABLE_BYTES «table_bytes»
 #define «NAME»_STACK_BYTES «stack_bytes»
 <% if encodes %>
