@@ -67,10 +67,10 @@ struct AloneLines {
 // Where the outputs of each class lie: output i is bit first_output + i.
 inline void mask_classes(std::size_t first_output, const std::vector<std::int32_t>& class_of, std::size_t classes,
                          AloneProgram& program) {
-  for (std::size_t c = 0; c < classes; ++c) {
-    std::vector<std::size_t> bits;
-    for (std::size_t i = 0; i < class_of.size(); ++i)
-      if (class_of[i] == static_cast<std::int32_t>(c)) bits.push_back(first_output + i);
+  std::vector<std::vector<std::size_t>> bits_of(classes);
+  for (std::size_t i = 0; i < class_of.size(); ++i)
+    bits_of[static_cast<std::size_t>(class_of[i])].push_back(first_output + i);
+  for (const std::vector<std::size_t>& bits : bits_of) {
     const std::size_t begin = bits.front() / kLineBits, count = bits.back() / kLineBits + 1 - begin;
     std::vector<Line512> masks(count, Line512{});
     for (const std::size_t bit : bits)
