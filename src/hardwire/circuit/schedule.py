@@ -106,7 +106,7 @@ def alone(netlist: Netlist, classes: int) -> Alone:
     words: list[npt.NDArray[np.intp]] = []
     levels = [inner[netlist.levels[inner] == level] for level in np.unique(netlist.levels[inner])]
     group = len(netlist.outputs) // classes
-    order = class_of = np.arange(len(netlist.outputs)) // group
+    class_of = np.arange(len(netlist.outputs)) // group
     for number, nodes in enumerate([*levels, netlist.outputs]):
         last = number == len(levels)
         rows = _rows(netlist, nodes, place, ends[nodes] | (not last))

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from hardwire.circuit import file
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.formats import Answers, Readback, register
+from hardwire.circuit.formats.header import span_of
 from hardwire.circuit.lower import encoded
 from hardwire.circuit.reading import Reading, raw_kind, reading_of
 from hardwire.errors import HardwireError
@@ -44,8 +45,7 @@ def _says(circuit: Circuit) -> str:
     encoder = circuit.encoder
     reads = f"{circuit.inputs} bits"
     if encoder is not None:
-        span = f" from 0 to {encoder.maximum:g}" if encoder.maximum else ""
-        reads = f"{encoder.raw_features} values ({encoder.kind}{span})"
+        reads = f"{encoder.raw_features} values ({encoder.kind}{span_of(encoder)})"
     answer = f"{circuit.classes} classes" if circuit.number is None else f"{circuit.number}"
     return f"{reads}, {circuit.group} outputs for each of {answer}"
 

@@ -7,6 +7,7 @@ import json
 import re
 from typing import Any
 
+from hardwire.bits import Encoder
 from hardwire.circuit.circuit import About, Circuit
 from hardwire.circuit.reading import DTYPES, Reading
 from hardwire.errors import HardwireError
@@ -69,11 +70,15 @@ def _answer(circuit: Circuit) -> str:
     )
 
 
+def span_of(encoder: Encoder | None) -> str:
+    """The range of raw values in words, where they have one."""
+    return f" from 0 to {encoder.maximum:g}" if encoder is not None and encoder.maximum else ""
+
+
 def _meaning(circuit: Circuit, reading: Reading) -> str:
     if reading.thresholds is None:
         return "bits"
-    encoder = circuit.encoder
-    span = f" from 0 to {encoder.maximum:g}" if encoder is not None and encoder.maximum else ""
+    span = span_of(circuit.encoder)
     if reading.kind == "floats":
         return f"IEEE single precision values{span}; NaN is below every threshold"
     assert reading.point is not None
