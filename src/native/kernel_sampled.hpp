@@ -11,26 +11,56 @@
 namespace hardwire {
 namespace {
 
-// The logits of a row plus the noise of samples [sample, sample + 16); see hardwire/noise.py.
-inline void sampled_logits(const float* z, std::int64_t row, const SelectionRule& rule, std::int64_t sample,
-                           Floats noisy[kGates]) {
+// Gives use(k, e) the exponential draws e of gate k of a row for samples [sample, sample + 16); see hardwire/noise.py.
+// Gumbel noise is -ln e.
+template <class Use>
+inline void draw_samples(std::int64_t row, const SelectionRule& rule, std::int64_t sample, Use use) {
+  const Words samples = lane_numbers() + static_cast<std::uint32_t>(sample);
   for (int k = 0; k < kGates; k += kPhiloxWords) {
-    const Words samples = lane_numbers() + static_cast<std::uint32_t>(sample);
     Words counter[kPhiloxWords] = {spread(static_cast<std::uint32_t>(row)),
                                    (samples << 16) + static_cast<std::uint32_t>(k / kPhiloxWords), spread(rule.step),
                                    spread(rule.place)};
     philox(counter, rule.seed_low, rule.seed_high);
-    for (int word = 0; word < kPhiloxWords; ++word) noisy[k + word] = gumbel(counter[word]) + z[k + word];
+    for (int word = 0; word < kPhiloxWords; ++word) use(k + word, exponential_draw(counter[word]));
   }
 }
 
-// The four coefficients of the picked gate, or of the mixture, of each sample; w: the weights of a softmax.
-inline void sampled_coefficients(const Floats noisy[kGates], const Floats w[kGates], bool hard, Floats c[kTerms]) {
-  if (!hard) return mixture(w, c);
-  const Ints place = first_largest(noisy, kGates);
-  Floats picked[kGates];
-  for (int g = 0; g < kGates; ++g) picked[g] = only(place == g, spread(1.0f));
-  mixture(picked, c);
+// The gate with the largest noisy logit of each sample, without the second logarithm of the noise: z - ln e is largest
+// where e * exp(-z) is smallest. Gates whose logit is 32 below the largest are out, as in a softmax: noise of 23 bits
+// spans 20.
+struct Race {
+  alignas(64) float handicap[kGates];
+  Floats first = spread(__builtin_inff());
+  Ints winner = Ints{};
+
+  explicit Race(const float* z) {
+    float top = z[0];
+    for (int k = 1; k < kGates; ++k) top = z[k] > top ? z[k] : top;
+    store(handicap, 1.0f / exponential(load_unaligned(z) - top));
+  }
+
+  void enter(int k, const Floats& e) {  // in the order of gates, so that ties go to the lowest
+    const Floats arrival = e * handicap[k];
+    const Ints earlier = arrival < first;
+    first = choose(earlier, arrival, first);
+    winner = (earlier & k) | (~earlier & winner);
+  }
+};
+
+struct Columns {
+  alignas(64) float of[kTerms][kGates];
+};
+constexpr Columns make_columns() {
+  Columns columns{};
+  for (int gate = 0; gate < kGates; ++gate)
+    for (int term = 0; term < kTerms; ++term) columns.of[term][gate] = kCoefficients[gate][term];
+  return columns;
+}
+constexpr Columns kColumns = make_columns();
+
+// The four coefficients of the gate that each sample picked.
+inline void picked_coefficients(const Ints& gate, Floats c[kTerms]) {
+  for (int term = 0; term < kTerms; ++term) c[term] = look_up(load(kColumns.of[term]), as_words(gate));
 }
 
 inline std::int64_t row_of(const LevelView& level, std::int64_t neuron) {
@@ -42,9 +72,16 @@ inline void forward_sampled(const LevelView& level, const float* logits, const S
   Floats noisy[kGates], w[kGates], c[kTerms];
   for (std::int64_t j = 0; j < level.neurons; ++j) {
     const std::int64_t row = row_of(level, j);
-    sampled_logits(logits + kGates * row, row, rule, sample, noisy);
-    if (!rule.hard) softmax(noisy, kGates, rule.tau, w);
-    sampled_coefficients(noisy, w, rule.hard, c);
+    const float* z = logits + kGates * row;
+    if (rule.hard) {
+      Race race(z);
+      draw_samples(row, rule, sample, [&](int k, const Floats& e) { race.enter(k, e); });
+      picked_coefficients(race.winner, c);
+    } else {
+      draw_samples(row, rule, sample, [&](int k, const Floats& e) { noisy[k] = z[k] - logarithm(e); });
+      softmax(noisy, kGates, rule.tau, w);
+      mixture(w, c);
+    }
     const Floats a = load_row(in, level.first[j]), b = load_row(in, level.second[j]);
     store(out + j * kLanes, (c[0] + c[1] * a) + (c[2] + c[3] * a) * b);
   }
@@ -56,19 +93,24 @@ inline void backward_sampled(const LevelView& level, const float* logits, const 
   Floats noisy[kGates], w[kGates], c[kTerms], g[kGates];
   for (std::int64_t j = 0; j < level.neurons; ++j) {
     const std::int64_t row = row_of(level, j);
+    const float* z = logits + kGates * row;
     const Floats d = load_row(rows.rows, rows.row_of ? rows.row_of[j] : j);
     const Floats a = load_row(in, level.first[j]), b = load_row(in, level.second[j]);
     const Floats terms[kTerms] = {d, d * a, d * b, d * a * b};
-    sampled_logits(logits + kGates * row, row, rule, sample, noisy);
+    Race race(z);
+    draw_samples(row, rule, sample, [&](int k, const Floats& e) {
+      noisy[k] = z[k] - logarithm(e);
+      race.enter(k, e);
+    });
     softmax(noisy, kGates, rule.tau, w);
     gate_gradients(terms, g);
     softmax_gradient(w, kGates, rule.tau, g);
-    transpose(g);
-    Floats total = load(sums + kGates * row);
-    for (int n = 0; n < kLanes; ++n) total += g[n];
-    store(sums + kGates * row, total);
+    for (int k = 0; k < kGates; k += 4) add_lane_sums(g[k], g[k + 1], g[k + 2], g[k + 3], sums + kGates * row + k);
     if (!edges) continue;
-    sampled_coefficients(noisy, w, rule.hard, c);
+    if (rule.hard)
+      picked_coefficients(race.winner, c);
+    else
+      mixture(w, c);
     store(edges + 2 * j * kLanes, c[1] * terms[0] + c[3] * terms[2]);
     store(edges + (2 * j + 1) * kLanes, c[2] * terms[0] + c[3] * terms[1]);
   }

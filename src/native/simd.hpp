@@ -107,6 +107,7 @@ inline Pair<T>& operator+=(Pair<T>& a, const Pair<T>& b) {
 inline PartInts as_ints(PartFloats x) { return (PartInts)x; }
 inline PartInts as_ints(PartWords x) { return (PartInts)x; }
 inline PartInts as_ints(PartInts x) { return x; }
+inline PartWords as_words(PartInts x) { return (PartWords)x; }
 inline PartFloats as_floats(PartInts x) { return (PartFloats)x; }
 inline PartFloats to_floats(PartInts x) { return __builtin_convertvector(x, PartFloats); }
 inline PartInts to_ints(PartFloats x) { return __builtin_convertvector(x, PartInts); }
@@ -116,6 +117,7 @@ inline PartInts to_ints(PartFloats x) { return __builtin_convertvector(x, PartIn
     return Pair<decltype(function(x.low))>{function(x.low), function(x.high)}; \
   }
 HARDWIRE_HALVES(as_ints)
+HARDWIRE_HALVES(as_words)
 HARDWIRE_HALVES(as_floats)
 HARDWIRE_HALVES(to_floats)
 HARDWIRE_HALVES(to_ints)
@@ -152,8 +154,10 @@ inline Floats load(const float* p) {
 }
 inline void store(float* p, const Floats& x) { write(static_cast<float*>(__builtin_assume_aligned(p, 64)), x); }
 
-inline Floats choose(Ints mask, Floats yes, Floats no) {
-  return as_floats((mask & as_ints(yes)) | (~mask & as_ints(no)));
+inline PartFloats choose(PartInts mask, PartFloats yes, PartFloats no) { return mask ? yes : no; }
+template <class M, class T>
+inline Pair<T> choose(const Pair<M>& mask, const Pair<T>& yes, const Pair<T>& no) {
+  return {choose(mask.low, yes.low, no.low), choose(mask.high, yes.high, no.high)};
 }
 inline Floats only(Ints mask, Floats x) { return as_floats(mask & as_ints(x)); }
 inline Floats larger(Floats a, Floats b) { return choose(a > b, a, b); }
@@ -340,11 +344,10 @@ inline Floats exponential(Floats x) {
 
 // ln x for positive, normal x, to about 1e-7: the mantissa in [sqrt(1/2), sqrt(2)) by a polynomial, plus the exponent.
 inline Floats logarithm(Floats x) {
-  const Ints bits = as_ints(x);
-  const Floats mantissa = as_floats((bits & 0x007FFFFF) | 0x3F000000);  // in [1/2, 1)
-  const Ints small = mantissa < spread(0.70710678f);
-  const Floats e = to_floats((bits >> 23) - 126 + small);  // the mask is -1
-  const Floats m = mantissa - 1.0f + only(small, mantissa);
+  constexpr std::int32_t kLowest = 0x3F3504F3;  // sqrt(1/2), as bits
+  const Ints above = as_ints(x) - kLowest;
+  const Floats e = to_floats(above >> 23);
+  const Floats m = as_floats((above & 0x007FFFFF) + kLowest) - 1.0f;
   Floats p = spread(7.0376836292e-2f);
   p = p * m - 1.1514610310e-1f;
   p = p * m + 1.1676998740e-1f;
@@ -397,10 +400,12 @@ inline void philox(Words c[4], std::uint32_t key0, std::uint32_t key1) {
   }
 }
 
-inline Floats gumbel(Words word) {
+// From random words to numbers: exponential ones, and Gumbel's.
+inline Floats exponential_draw(Words word) {
   const Floats uniform = (to_floats(as_ints(word >> 9)) + 0.5f) * 0x1p-23f;
-  return -logarithm(-logarithm(uniform));
+  return -logarithm(uniform);
 }
+inline Floats gumbel(Words word) { return -logarithm(exponential_draw(word)); }
 
 }  // namespace
 }  // namespace hardwire
