@@ -120,6 +120,14 @@ def test_one_evaluation_that_is_not_zero_refutes_the_zero_gap():
     assert verdict("hard-zero-gap", *gaps("hard-st", 1.0, (0.0, 1e-4, 0.0))) == FAILS
 
 
+def test_every_depth_and_temperature_means_all_of_the_papers():
+    runs = [run for tau in printed.TAUS for run in gaps("hard-st", tau, (0.0, 0.0), depth=4)]
+    assert verdict("figure-4", *runs) == WEAKER  # zero, but at one depth of three
+    runs += [run for depth in (5, 6) for run in gaps("hard-st", 1.0, (0.0, 0.0), depth=depth)]
+    assert verdict("figure-4", *runs) == HOLDS and verdict("figure-4", *runs[3:]) == WEAKER  # without the lowest tau
+    assert verdict("figure-4", *runs[:3], *gaps("hard-st", 2.0, (0.0, 0.02))) == FAILS
+
+
 def test_noise_must_not_help_at_any_temperature():
     def soft(method, gap):
         return [run for tau in (0.5, 2.0) for run in gaps(method, tau, (0.0, gap[tau], gap[tau]))]

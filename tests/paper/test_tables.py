@@ -74,7 +74,8 @@ def test_failures_are_marked_by_the_stated_rule():
 def test_robustness_is_the_worst_accuracy_and_the_range_over_tau():
     runs = [made_run("hard-st", tau, deploy=(0.1, 0.97 + 0.0075 * (tau > 0.5) * tau)) for tau in printed.TAUS]
     table = tables.robustness([group_of(*runs)])
-    assert texts(table) == {"Hard-ST": ["97.0 / 1.5"]}
+    assert table.columns == ["Runs", "Hard-ST"]
+    assert texts(table) == {"MNIST-Binary, 6 x 64,000, 50,000 iterations, n=1": ["97.0 / 1.5"]}
     assert table.rows[0][1].beside == "97.1 / 1.1" and table.rows[0][1].verdict == "agree"
     few = tables.robustness([group_of(*runs[:2])])
     assert few.rows[0][1].verdict == "not comparable"  # a range over two temperatures is not one over five
@@ -85,9 +86,14 @@ def test_the_cross_dataset_peak_counts_negative_gaps_too():
         made_run("gumbel-st", 0.1, selection=(-0.61, -0.59), deploy=(0.7, 0.5)),
         *(made_run("gumbel-st", tau, selection=(0.011, 0.0), deploy=(0.7, 0.98)) for tau in (0.05, 0.5, 1.0, 2.0)),
     ]
-    (row,) = tables.cross_dataset([group_of(*runs)]).rows
-    assert [entry.text for entry in row] == ["Gumbel-ST", "61.0†", "48.0"]
-    assert row[1].beside == "61†" and row[1].verdict == "agree"
+    table = tables.cross_dataset([group_of(*runs)])
+    assert table.columns[2:] == ["Gumbel-ST"]
+    (_, what, peak), (_, other, spread) = table.rows
+    assert (what.text, peak.text) == ("late peak gap", "61.0†") and (other.text, spread.text) == (
+        "accuracy range",
+        "48.0",
+    )
+    assert peak.beside == "61†" and peak.verdict == "agree"
 
 
 def test_trajectories_show_the_range_of_the_last_80_percent_unless_it_is_zero():

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hardwire.paper import printed
+from hardwire.paper.names import dataset_name
 from hardwire.selection import SIX
 from hardwire.study.config import Config
 from hardwire.study.store import Result
@@ -47,9 +48,17 @@ class Scale:
     special: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        length = f"{self.iterations:,} iterations" if self.iterations else "a fixed time"
-        known = f"width {self.width:,}, {length}, batch {self.batch_size}, learning rate {self.learning_rate:g}"
-        return ", ".join([known, *self.special])
+        known = (f"batch {self.batch_size}", f"learning rate {self.learning_rate:g}")
+        return ", ".join([f"width {self.width:,}", *self._iterations, *known, *self.special])
+
+    @property
+    def length(self) -> str:
+        """How long, and what is special: 5,000 iterations, start residual; or 90 minutes."""
+        return ", ".join([*self._iterations, *self.special])
+
+    @property
+    def _iterations(self) -> list[str]:
+        return [f"{self.iterations:,} iterations"] if self.iterations else []  # a fixed time is special
 
     @property
     def beyond_paper(self) -> bool:
@@ -89,9 +98,9 @@ class NetworkRun:
     @property
     def scale(self) -> Scale:
         numbers = {name: self.config[name] or 0 for name in _SCALE}
-        special = tuple(
-            f"{name} {self.config[name]}" for name in _SPECIAL if self.config[name] not in (None, 0, _USUAL.get(name))
-        )
+        other = {name: self.config[name] for name in _SPECIAL if self.config[name] not in (None, 0, _USUAL.get(name))}
+        minutes = [f"{self.config.number('minutes'):g} minutes"] if other.pop("minutes", None) else []
+        special = (*(f"{name} {value}" for name, value in other.items()), *minutes)
         return Scale(**numbers, special=special)  # type: ignore[arg-type]
 
 
@@ -224,8 +233,12 @@ class Group:
     @property
     def length(self) -> str:
         """Of training, and the number of seeds: 3,000 iterations, n=3."""
-        steps = f"{self.scale.iterations:,} iterations" if self.scale.iterations else "a fixed time"
-        return ", ".join([steps, *self.scale.special, f"n={self._count}"])
+        return f"{self.scale.length}, n={self._count}"
+
+    @property
+    def words(self) -> str:
+        """What it is, for a row or a title: MNIST-Binary, 6 x 8,000, 3,000 iterations, n=3."""
+        return f"{dataset_name(self.dataset)}, {self.main_depth} x {self.scale.width:,}, {self.length}"
 
     @property
     def _count(self) -> str:

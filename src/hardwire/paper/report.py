@@ -13,6 +13,7 @@ from hardwire.paper.groups import FAILURE_RULE, PEAK_RULE, Group, NetworkRun, gr
 from hardwire.paper.headline import headline
 from hardwire.paper.judging import PRINTED_RULE, SCALE_RULE
 from hardwire.paper.names import dataset_name
+from hardwire.paper.starting import starting
 from hardwire.paper.systems.report import systems_section
 from hardwire.paper.systems.verdicts import judge
 from hardwire.paper.theory import tables as arithmetic
@@ -30,7 +31,7 @@ def paper_sections(store: Store) -> list[Section]:
     sections = [_claims(Evidence(runs, verdicts, pixels), groups, studies(store))]
     if runs:
         layers = [group.at(depth) for group in groups for depth in group.depths]
-        sections += filter(None, [headline(layers)])
+        sections += filter(None, [headline(layers), _starting(layers)])
         sections += [*map(_depth_section, layers), *map(_depths_section, groups), _across(layers)]
         sections += [_configuration(groups), _arithmetic(pixels)]
     if verdicts:
@@ -71,6 +72,11 @@ def _listed(values: Iterable[float]) -> str:
     return ", ".join(f"{value:g}" for value in values)
 
 
+def _starting(groups: list[Group]) -> Section | None:
+    found = starting(groups)
+    return Section("starting", found.title, [found]) if found else None
+
+
 def _depth_section(group: Group) -> Section:
     """Everything about a group of one depth."""
     found = [
@@ -83,14 +89,13 @@ def _depth_section(group: Group) -> Section:
         *(convergence.convergence(group, definition) for definition in convergence.DEFINITIONS),
         statistics.significance(group),
     ]
-    title = f"{dataset_name(group.dataset)}, {group.main_depth} layers of {group.scale.width:,}"
     kept = [table for table in found if table is not None]
-    return Section(group.name, title, kept, figures_of_depth(group), scale=_scale(group))
+    return Section(group.name, group.words, kept, figures_of_depth(group), scale=_scale(group))
 
 
 def _depths_section(group: Group) -> Section:
     """What compares depths."""
-    title = f"{dataset_name(group.dataset)}, all depths, {group.scale.width:,} neurons a layer"
+    title = f"{dataset_name(group.dataset)}, all depths x {group.scale.width:,}, {group.length}"
     found = [tables.trajectories(group)]
     return Section(f"depths-{group.name}", title, found, figures_of_depths(group), scale=_scale(group))
 

@@ -11,6 +11,7 @@ from hardwire.paper import printed
 from hardwire.paper.groups import FAILURE_RULE, PEAK_RULE, Cell, Group
 from hardwire.paper.judging import Measured, judge_runs, judged, table
 from hardwire.paper.names import dataset_name, method_name, tau_name
+from hardwire.selection import SIX
 from hardwire.study.reporting.table import Entry, Table
 
 Cells = list[Entry | str | int]
@@ -78,22 +79,23 @@ def factorial(group: Group) -> Table:
 
 
 def robustness(groups: Sequence[Group]) -> Table:
-    """Worst accuracy / range over tau, a column for each group."""
+    """Worst accuracy / range over tau, a row for each group."""
+    methods = _methods(groups)
     return table(
         "robustness",
         "Temperature robustness: worst accuracy / range over τ (points)",
-        ["Method", *map(_heading, groups)],
-        [
-            [method_name(method), *(_robustness_entry(group, method) for group in groups)]
-            for method in printed.ROBUSTNESS
-            if any(method in group.methods for group in groups)
-        ],
+        ["Runs", *map(method_name, methods)],
+        [[group.words, *(_robustness_entry(group, method) for method in methods)] for group in groups],
         where='The paper\'s table "Temperature robustness".',
         notes=[
             "Deployed accuracy, mean over seeds, at each τ; then the lowest, and highest minus lowest. Errors are "
             "those of the τ behind each number.",
         ],
     )
+
+
+def _methods(groups: Sequence[Group]) -> list[str]:
+    return [method for method in SIX if any(method in group.methods for group in groups)]
 
 
 def accuracy_range(group: Group, method: str) -> tuple[Measured, Measured] | None:
@@ -116,19 +118,17 @@ def _robustness_entry(group: Group, method: str) -> Entry:
 
 
 def cross_dataset(groups: Sequence[Group]) -> Table:
-    """Peak gap and accuracy range, two columns for each group."""
-    columns = ["Method"]
+    """Peak gap and accuracy range, two rows for each group."""
+    methods = _methods(groups)
+    rows: list[Cells] = []
     for group in groups:
-        columns += [f"{_heading(group)}: late peak gap", f"{_heading(group)}: accuracy range"]
-    rows: list[Cells] = [
-        [method_name(method), *(cell for group in groups for cell in _summary(group, method))]
-        for method in printed.CROSS_DATASET
-        if any(method in group.methods for group in groups)
-    ]
+        summaries = [_summary(group, method) for method in methods]
+        rows.append([group.words, "late peak gap", *(peak for peak, _ in summaries)])
+        rows.append([group.words, "accuracy range", *(spread for _, spread in summaries)])
     return table(
         "cross-dataset",
         "Cross-dataset summary (points)",
-        columns,
+        ["Runs", "", *map(method_name, methods)],
         rows,
         where='The paper\'s table "Cross-dataset summary (L=6)".',
         notes=[
@@ -139,19 +139,20 @@ def cross_dataset(groups: Sequence[Group]) -> Table:
     )
 
 
-def _summary(group: Group, method: str) -> list[Entry]:
+def _summary(group: Group, method: str) -> tuple[Entry, Entry]:
+    """(late peak gap, accuracy range)"""
     cells = group.over_taus(method, group.main_depth)
     spread = accuracy_range(group, method)
     if spread is None:
-        return [Entry(""), Entry("")]
+        return Entry(""), Entry("")
     worst = max(cells.values(), key=lambda cell: Measured.of(cell.largest("total")).value)
     comparable = group.comparable_over_taus(method)
     peak, theirs = Measured.of(worst.largest("total")), printed.CROSS_DATASET[method].get(group.dataset, "")
     their_spread = printed.ROBUSTNESS[method].get(group.dataset, "").rpartition("/ ")[2]
-    return [
+    return (
         judged(f"{_tidy(peak.value)}{worst.mark}", theirs, judge_runs([peak], theirs, comparable)),
         judged(f"{spread[1].value:.1f}", their_spread, judge_runs([spread[1]], their_spread, comparable)),
-    ]
+    )
 
 
 def trajectories(group: Group) -> Table:
@@ -219,10 +220,6 @@ def settings(groups: Iterable[Group]) -> Table:
         rows,
         where='The paper\'s table "Training configuration".',
     )
-
-
-def _heading(group: Group) -> str:
-    return f"{dataset_name(group.dataset)} {group.scale.width:,} L={group.main_depth}"
 
 
 def _listed(values: Iterable[float]) -> str:

@@ -12,7 +12,7 @@ from importlib import resources
 
 from hardwire.paper.claims import accuracy, arithmetic, cells, commitment, course, gaps, propositions, systems
 from hardwire.paper.claims.base import NOT_YET, PLURALS, RULES, TONES, UNTESTED, VERDICTS, Claim, Finding
-from hardwire.paper.claims.evidence import Evidence, Judges, scale_of
+from hardwire.paper.claims.evidence import Evidence, Judges
 from hardwire.paper.judging import table
 from hardwire.study.reporting.studies import Study
 from hardwire.study.reporting.table import Entry, Table
@@ -70,7 +70,7 @@ def _is_behind(study: Study, claim: Claim, finding: Finding, evidence: Evidence)
         return bool(finding.figure) and any(run.config.kind == "systems" for run in study.runs)
     if finding.scale == propositions.all_networks(evidence):
         return bool(finding.figure) and any(run.config.identity in own for run in evidence.runs)
-    groups = [group for group in evidence.groups if scale_of(group) in finding.scale.split("; ")]
+    groups = [group for group in evidence.groups if group.words in finding.scale.split("; ")]
     return any(run.config.identity in own for group in groups for cell in group.cells.values() for run in cell.runs)
 
 

@@ -27,7 +27,6 @@ from hardwire.paper.claims.evidence import (
     everywhere,
     learned,
     paired,
-    scale_of,
 )
 from hardwire.paper.claims.gaps import LARGE, NOTABLE
 from hardwire.paper.groups import Cell, Group
@@ -169,7 +168,7 @@ def _overhead(evidence: Evidence) -> Finding:
             if all(len(values) > 1 and min(values) >= _LONG for values in times):
                 plain, cage = (statistics.median(values) for values in times)
                 found.append(100 * (cage / plain - 1))
-                scales.append(scale_of(group))
+                scales.append(group.words)
     if not found:
         return Finding(UNTESTED)
     verdict = HOLDS if max(found) <= LARGE else WEAKER if statistics.fmean(found) <= 2 * LARGE else FAILS

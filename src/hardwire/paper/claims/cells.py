@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from hardwire.paper import printed, statistics, tables
 from hardwire.paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Finding, capped
-from hardwire.paper.claims.evidence import BINARY, Evidence, Judges, about, at_scale, everywhere, scale_of
+from hardwire.paper.claims.evidence import BINARY, Evidence, Judges, about, at_scale, everywhere
 from hardwire.paper.groups import Group, group_runs
 from hardwire.paper.judging import AGREE, DIFFER
 from hardwire.paper.names import dataset_name
@@ -49,7 +49,7 @@ def _of_datasets(make: Callable[[list[Group]], Table], cells: int) -> Callable[[
         groups = [evidence.on(dataset)[0] for dataset in printed.DATASETS if evidence.on(dataset)]
         if not groups:
             return Finding(UNTESTED)
-        finding = replace(_agreement(make(groups), cells), scale="; ".join(map(scale_of, groups)))
+        finding = replace(_agreement(make(groups), cells), scale="; ".join(group.words for group in groups))
         return capped(finding, min(group.seeds for group in groups))
 
     return judge

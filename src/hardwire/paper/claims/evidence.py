@@ -62,7 +62,7 @@ def _nearness(group: Group) -> tuple[bool, int]:
 
 def about(group: Group, finding: Finding) -> Finding:
     """The finding with the scale of its runs; where they have one seed only, it holds weaker at best."""
-    return replace(capped(finding, group.seeds), scale=scale_of(group))
+    return replace(capped(finding, group.seeds), scale=group.words)
 
 
 def everywhere(check: Check) -> Callable[[Evidence], Finding]:
@@ -88,10 +88,6 @@ def at_scale(dataset: str, check: Check) -> Callable[[Evidence], Finding]:
         return replace(finding, verdict=UNTESTED)
 
     return lambda evidence: evidence.nearest(dataset, at_one) or Finding(UNTESTED)
-
-
-def scale_of(group: Group) -> str:
-    return f"{dataset_name(group.dataset)}, {group.main_depth} x {group.scale.width:,}, {group.length}"
 
 
 def learned(*cells: Cell | None) -> bool:

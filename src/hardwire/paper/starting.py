@@ -1,0 +1,67 @@
+"""When networks that train under noise start to learn: by width, depth, start of the logits and kind of noise.
+
+The paper starts its logits at N(0, 1) and does not say whether a batch shares its noise. Surprising: such a network may
+be at chance for thousands of iterations and learn after all, so accuracy at the end does not tell one that is slow from
+one that is stuck; the evaluation at which it leaves chance does.
+"""
+
+import statistics
+from collections.abc import Sequence
+
+from hardwire.paper.groups import CHANCE_MARGIN, Cell, Group
+from hardwire.paper.judging import table
+from hardwire.paper.names import method_name
+from hardwire.selection import METHODS, SIX
+from hardwire.study.reporting.table import Entry, Table
+
+LOOKS = (500, 1_500, 5_000, 10_000, 25_000)  # iterations; runs of different lengths are compared at the same ones
+RULE = (
+    f"Leaves chance: the first evaluation from which on accuracy stays over {CHANCE_MARGIN:g} points above chance, "
+    "mean over seeds; with some seeds that do not, their number; no: none does."
+)
+
+
+def starting(groups: Sequence[Group]) -> Table | None:
+    """A row for each cell of the noisy hard methods, groups of one depth after each other."""
+    noisy = [name for name, (method, _) in SIX.items() if METHODS[method].hard and METHODS[method].noisy]
+    rows: list[list[Entry | str | int]] = []
+    for group in groups:
+        for method in noisy:
+            for tau, cell in group.over_taus(method, group.main_depth).items():
+                course = [_deployed(cell, look) for look in LOOKS]
+                left = [leaves_chance(cell, quantity) for quantity in ("method", "deploy")]
+                rows.append([group.words, method_name(method), "" if SIX[method][1] else f"{tau:g}", *left, *course])
+    if not rows:
+        return None
+    return table(
+        "starting",
+        "When training under noise starts",
+        ["Runs", "Method", "τ", "A^M leaves chance", "A^hard leaves chance", *(f"A^hard at {n:,} (%)" for n in LOOKS)],
+        rows,
+        notes=[RULE, "Without other words: logits start at N(0, 1), and a batch shares its noise."],
+    )
+
+
+def leaves_chance(cell: Cell, quantity: str) -> str:
+    """By RULE: 1,500, or 2,000 (2 of 3), or no."""
+    found = [_left(run.history.column(quantity), cell.iterations(), cell.chance) for run in cell.runs]
+    known = [iteration for iteration in found if iteration is not None]
+    if not known:
+        return "no"
+    some = f" ({len(known)} of {len(found)})" if len(known) < len(found) else ""
+    return f"{statistics.fmean(known):,.0f}{some}"
+
+
+def _left(accuracies: Sequence[float], iterations: Sequence[int], chance: float) -> int | None:
+    left = None
+    for accuracy, iteration in zip(reversed(accuracies), reversed(iterations), strict=False):
+        if 100 * accuracy <= chance + CHANCE_MARGIN:
+            break
+        left = iteration
+    return left
+
+
+def _deployed(cell: Cell, iteration: int) -> str:
+    """The mean over seeds at this evaluation; nothing where there is none."""
+    course = dict(zip(cell.iterations(), cell.curve("deploy"), strict=True))
+    return f"{100 * course[iteration]:.1f}" if iteration in course else ""
