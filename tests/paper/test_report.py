@@ -18,6 +18,7 @@ from hardwire.study.reporting.table import Entry, table
 
 KINDS_OF_TABLE = {  # every table of the paper that comes from runs or arithmetic
     "settings",
+    "starting",
     "accuracy",
     "selection-gap",
     "factorial",

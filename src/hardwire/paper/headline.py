@@ -109,4 +109,5 @@ def _said(group: Group, method: str) -> str:
     low, high = _worst_and_best(group, method)
     over = f"in {len(group.over_taus(method, group.main_depth))} runs" if SIX[method][1] else "over τ"
     gap = _gap(group, method)
-    return f"{low:.1f} to {high:.1f}% deployed {over}, a gap of {'0' if gap == 0 else f'{gap:+.1f} points'} at the end"
+    deployed = " to ".join(dict.fromkeys((f"{low:.1f}", f"{high:.1f}")))
+    return f"{deployed}% deployed {over}, a gap of {'0' if gap == 0 else f'{gap:+.1f} points'} at the end"

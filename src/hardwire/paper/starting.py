@@ -24,19 +24,24 @@ RULE = (
 def starting(groups: Sequence[Group]) -> Table | None:
     """A row for each cell of the noisy hard methods, groups of one depth after each other."""
     noisy = [name for name, (method, _) in SIX.items() if METHODS[method].hard and METHODS[method].noisy]
-    rows: list[list[Entry | str | int]] = []
-    for group in groups:
-        for method in noisy:
-            for tau, cell in group.over_taus(method, group.main_depth).items():
-                course = [_deployed(cell, look) for look in LOOKS]
-                left = [leaves_chance(cell, quantity) for quantity in ("method", "deploy")]
-                rows.append([group.words, method_name(method), "" if SIX[method][1] else f"{tau:g}", *left, *course])
-    if not rows:
+    found = [
+        (group, method, tau, cell)
+        for group in groups
+        for method in noisy
+        for tau, cell in group.over_taus(method, group.main_depth).items()
+    ]
+    if not found:
         return None
+    looks = [look for look in LOOKS if any(look in cell.iterations() for *_, cell in found)]
+    rows: list[list[Entry | str | int]] = []
+    for group, method, tau, cell in found:
+        left = [leaves_chance(cell, quantity) for quantity in ("method", "deploy")]
+        course = [_deployed(cell, look) for look in looks]
+        rows.append([group.words, method_name(method), "" if SIX[method][1] else f"{tau:g}", *left, *course])
     return table(
         "starting",
         "When training under noise starts",
-        ["Runs", "Method", "τ", "A^M leaves chance", "A^hard leaves chance", *(f"A^hard at {n:,} (%)" for n in LOOKS)],
+        ["Runs", "Method", "τ", "A^M leaves chance", "A^hard leaves chance", *(f"A^hard at {n:,} (%)" for n in looks)],
         rows,
         notes=[RULE, "Without other words: logits start at N(0, 1), and a batch shares its noise."],
     )

@@ -105,9 +105,10 @@ def _loss_bound(quantity: str) -> Callable[[Evidence], Finding]:
 
 
 def _gradient(evidence: Evidence) -> Finding:
+    """A thousandth: steps are in float32, and where a network has learned its rows, p - 1 has few digits left."""
     found = measured(evidence.runs, "gradient.difference")
     figure = f"largest relative difference {max(found, default=0):.1e} (n={len(found)})"
-    return _at_our_scale(exact(sum(value > 1e-4 for value in found), len(found), figure), evidence)
+    return _at_our_scale(exact(sum(value > 1e-3 for value in found), len(found), figure), evidence)
 
 
 def _concentrates(group: Group) -> Finding | None:
