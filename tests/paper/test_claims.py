@@ -1,6 +1,7 @@
 """Verdicts on made-up stores: for each rule one that a flattering judge would let pass and this one does not."""
 
 import io
+from dataclasses import replace
 
 import pytest
 import small_studies
@@ -12,6 +13,7 @@ from hardwire.paper import printed
 from hardwire.paper.claims import JUDGES, RULES, Evidence, claims, judge_all
 from hardwire.paper.claims.base import Finding as F
 from hardwire.paper.claims.base import above, at_most, capped, number, worst
+from hardwire.paper.groups import NetworkRun
 from hardwire.paper.systems.verdicts import judge as judge_systems
 from hardwire.study.reporting import build, terminal, to_markdown
 
@@ -328,3 +330,15 @@ def test_markdown_and_terminal_say_the_same_as_the_page(report):
     assert "Which of the paper's" in shown and "that could not be judged" in shown
     assert all(chip in shown for chip, _ in report.sections[0].chips)
     assert all(rule in shown for rule in RULES)
+
+
+def test_the_overhead_of_cage_is_judged_by_processor_time_and_not_by_the_clock():
+    def timed(method, seconds):
+        made = [(tau, small_studies.made_result(method, tau)) for tau in (1.0, 2.0)]
+        return [NetworkRun.of(replace(result, seconds=100 * tau, cpu_seconds=seconds)) for tau, result in made]
+
+    plain = timed("hard-st", 100.0)
+    assert verdict("cage-overhead", *plain, *timed("hard-st+cage", 104.0)) == HOLDS
+    assert verdict("cage-overhead", *plain, *timed("hard-st+cage", 109.0)) == WEAKER
+    assert verdict("cage-overhead", *plain, *timed("hard-st+cage", 120.0)) == FAILS
+    assert verdict("cage-overhead", *plain, *timed("hard-st+cage", None)) == UNTESTED  # interrupted runs do not say

@@ -67,17 +67,17 @@ class Scale:
 
 @dataclass(frozen=True)
 class NetworkRun:
-    """A finished run of the kind `network`."""
+    """A finished run of the kind `network`. cpu_seconds: None where it was not done in one go."""
 
     config: Config
     history: History
     measurements: dict[str, float] = field(default_factory=dict)
-    seconds: float = 0.0
+    cpu_seconds: float | None = None
 
     @classmethod
     def of(cls, result: Result) -> "NetworkRun":
         history = History(Record(**record) for record in result.records)
-        return cls(result.config, history, result.measurements, result.seconds)
+        return cls(result.config, history, result.measurements, result.cpu_seconds)
 
     @property
     def method(self) -> str:

@@ -156,13 +156,18 @@ def _modest(group: Group) -> Finding | None:
 
 
 def _overhead(evidence: Evidence) -> Finding:
-    """Seconds of training with CAGE against without, on the same grid; the machine's other work counts too."""
+    """Processor time with CAGE against without, on the same grid: the clock counts other work on the machine too."""
     found = []
     scales = []
     for group in evidence.groups:
         for method in ("hard-st", "gumbel-st"):
             times = [
-                [run.seconds for cell in group.over_taus(m, group.main_depth).values() for run in cell.runs]
+                [
+                    run.cpu_seconds
+                    for cell in group.over_taus(m, group.main_depth).values()
+                    for run in cell.runs
+                    if run.cpu_seconds is not None
+                ]
                 for m in (method, f"{method}+cage")
             ]
             if all(len(values) > 1 and min(values) >= _LONG for values in times):
@@ -172,7 +177,7 @@ def _overhead(evidence: Evidence) -> Finding:
     if not found:
         return Finding(UNTESTED)
     verdict = HOLDS if max(found) <= LARGE else WEAKER if statistics.fmean(found) <= 2 * LARGE else FAILS
-    return Finding(verdict, f"{spread(found, '% time')}", "; ".join(dict.fromkeys(scales)))
+    return Finding(verdict, spread(found, "% processor time"), "; ".join(dict.fromkeys(scales)))
 
 
 JUDGES: Judges = {
