@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -203,16 +202,18 @@ def test_a_kept_checkpoint_prolongs_a_run():
     assert [record["iteration"] for record in json.loads(Path("long.json").read_text())["records"]] == [20, 40, 60]
 
 
-LONG = ["train", "digits", *TINY, "--iterations", "2000", "--evaluate-every", "1000", "--threads", "1", "--out"]
+LONG = ["train", "digits", *TINY, "--iterations", "2000", "--evaluate-every", "100", "--threads", "1", "--out"]
 
 
 def stop_midway(number, before_start=None):
-    """Starts a long training as a process, stops it once it has a checkpoint, and gives what it said."""
+    """Starts a long training as a process, stops it after its first evaluation, and gives what it said.
+
+    Not as soon as the checkpoint exists: that is written before the first step, and would be of iteration 0.
+    """
     command = [sys.executable, "-c", "from hardwire.cli import main; main()", *LONG, "stopped.safetensors"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=before_start)
     try:
-        while not Path("stopped.safetensors.checkpoint").exists() and process.poll() is None:
-            time.sleep(0.01)
+        assert process.stderr.readline().startswith(b"100/2000 ")
         process.send_signal(number)
         said = process.communicate(timeout=60)[1].decode()
     finally:
