@@ -101,7 +101,7 @@ void finish_level(const Level& level, bool packed, bool readers, const std::vect
   }
   if (picked.empty()) return;
   choice.wires = picked_wires(level, picked);
-  if (readers) choice.readers = Readers(level.inputs, level.neurons, choice.wires.data(), 1, 1);
+  if (readers) choice.readers = Readers(level.inputs, level.neurons, choice.wires.data());
 }
 
 }  // namespace
@@ -159,7 +159,7 @@ std::vector<Confidences> select(const Stack& stack, const Logits& logits, const 
   }
   parallel_for(threads, unfinished.size(), [&](std::int64_t task, int) {
     const std::int64_t l = unfinished[task];
-    finish_level(stack.levels[l], packed, l >= readers_from, picked[l], choice.levels[l]);
+    finish_level(stack.levels[l], packed, packed && l >= readers_from, picked[l], choice.levels[l]);
   });
   std::vector<Confidences> confidences(stack.levels.size());
   for (std::size_t task = 0; task < chunks.size(); ++task) {
@@ -202,8 +202,7 @@ void logit_gradients(const Stack& stack, const Choice& choice, const Logits& log
 
 LevelView view_of(const Level& level, const LevelChoice& choice, bool with_edges) {
   const std::int32_t* wires = choice.wires.empty() ? level.wires.data() : choice.wires.data();
-  const bool picked = level.chooses_wires() && choice.weights.empty();
-  const Readers* readers = !with_edges ? nullptr : picked ? &choice.readers : &level.readers();
+  const Readers* readers = !with_edges ? nullptr : level.chooses_wires() ? &choice.readers : &level.readers();
   return {level.inputs,
           level.neurons,
           wires,
@@ -211,10 +210,7 @@ LevelView view_of(const Level& level, const LevelChoice& choice, bool with_edges
           readers ? readers->offsets.data() : nullptr,
           readers ? readers->edges.data() : nullptr,
           level.row_numbers(),
-          level.maximum,
-          level.rows,
-          level.candidates,
-          choice.weights.empty() ? nullptr : choice.weights.data()};
+          level.maximum};
 }
 
 }  // namespace hardwire

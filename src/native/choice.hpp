@@ -14,7 +14,7 @@ struct LevelChoice {
   std::vector<float> mixture;       // [neurons][4], of the softmax, where wires learn through it
   std::vector<std::int32_t> wires;  // [2][neurons], where they are learned and picked
   std::vector<float> weights;       // [2 * rows][candidates], where they are learned and mixed
-  Readers readers;                  // of picked wires
+  Readers readers;                  // of picked wires, on the packed path
 
   // Where gates are chosen for each sample apart: the caller's logits, by what rule, and where its sums begin behind
   // those of the stack.
@@ -51,7 +51,7 @@ struct Confidences {
 };
 
 // packed: the choices are for the packed path, which takes hard rules only. readers_from:
-// the first level of which a backward pass asks who reads whom.
+// the first level of which its backward pass asks who reads whom.
 std::vector<Confidences> select(const Stack& stack, const Logits& logits, const std::vector<LevelRule>& rules,
                                 bool packed, std::int64_t readers_from, int threads, Choice& choice);
 
@@ -60,7 +60,7 @@ void logit_gradients(const Stack& stack, const Choice& choice, const Logits& log
                      const std::vector<LevelRule>& rules, const float* sums, std::int64_t parts, int threads,
                      const LogitGradients& gradients);
 
-// How a level reads in a pass with these choices; with_edges: and who reads its inputs.
+// How a level reads in a pass with these choices; with_edges: and (packed) who reads its inputs.
 LevelView view_of(const Level& level, const LevelChoice& choice, bool with_edges);
 
 }  // namespace hardwire

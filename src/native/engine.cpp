@@ -40,10 +40,10 @@ void Engine::backward(const Choice& choice, const Samples& samples, const Head& 
     row_of.push_back(static_cast<std::int32_t>(j / (stack_.outputs / head.classes)));
   const Top top = {out_gradient, samples.batch, head.columns(stack_), head.temperature,
                    head.classes ? row_of.data() : nullptr};
-  for (const Stage& stage : stack_.stages)  // before threads start
-    if (!choice.packed || !stage.trees)
-      for (std::int64_t l = stage.level; l < stage.level + stage.levels; ++l)
-        if (l > 0 || in_gradient) view_of(stack_.levels[l], choice.levels[l], true);
+  if (choice.packed)
+    for (const Stage& stage : stack_.stages)  // before threads start
+      if (!stage.trees && (stage.level > 0 || in_gradient))
+        view_of(stack_.levels[stage.level], choice.levels[stage.level], true);
   const Pass pass = {stack_, choice, samples, &rules};
   const std::int64_t tiles = tile_count(samples.batch, choice.packed ? kWordSamples : kTileSamples);
   const std::int64_t stride = stack_.sums + choice.sampled_sums;

@@ -35,15 +35,18 @@ float* load_input(const Pass& pass, std::int64_t tile, Scratch& scratch) {
   return in;
 }
 
-// What the levels of a tile read and made.
+// What the levels of a tile read and made, by level.
 struct Activations {
-  std::vector<const float*> below;  // by level: the outputs of the level below,
+  std::vector<const float*> below;  // the outputs of the level below,
   std::vector<const float*> in;     // and what its neurons read: the same, or mixtures of candidates
-  const float* out;                 // of the last level
+  std::vector<float*> out;
 };
 
-// Floats of the outputs of a level behind their line of zeros, and of the mixtures that its neurons read.
-std::int64_t out_size(const Level& level) { return (level.neurons + 1) * kTileSamples; }
+// Rows of a level's outputs behind their line of zeros. keep: on the way back, when they are no longer needed, the
+// gradients of the level's inputs take their place, so that less memory is in use than a cache holds.
+std::int64_t out_size(const Level& level, bool keep) {
+  return (1 + (keep ? std::max(level.neurons, level.inputs) : level.neurons)) * kTileSamples;
+}
 std::int64_t mixed_size(const LevelChoice& choice, const Level& level) {
   return choice.weights.empty() ? 0 : 2 * level.neurons * kTileSamples;
 }
@@ -55,7 +58,7 @@ float* level_memory(const Pass& pass, bool keep, Scratch& scratch, std::int64_t&
   half = 0;
   for (std::size_t l = 0; l < pass.stack.levels.size(); ++l) {
     const Level& level = pass.stack.levels[l];
-    const std::int64_t size = out_size(level) + mixed_size(pass.choice.levels[l], level);
+    const std::int64_t size = out_size(level, keep) + mixed_size(pass.choice.levels[l], level);
     total += size;
     half = std::max(half, size);
   }
@@ -63,6 +66,7 @@ float* level_memory(const Pass& pass, bool keep, Scratch& scratch, std::int64_t&
   return scratch.values[0].get<float>(keep ? total : 2 * half);
 }
 
+// keep: for the way back, which does not ask what the last level made.
 Activations forward(const Pass& pass, std::int64_t tile, bool keep, Scratch& scratch) {
   Activations all;
   const float* in = load_input(pass, tile, scratch);
@@ -75,7 +79,7 @@ Activations forward(const Pass& pass, std::int64_t tile, bool keep, Scratch& scr
     if (!keep) next = memory + l % 2 * half;
     float* out = next + kTileSamples;
     std::memset(next, 0, kTileSamples * sizeof(float));
-    next += out_size(level);
+    next += out_size(level, keep);
     all.below.push_back(in);
     if (!choice.weights.empty()) {
       kernels().mix_wires(level.wire_view(), choice.weights.data(), in, next);
@@ -83,6 +87,8 @@ Activations forward(const Pass& pass, std::int64_t tile, bool keep, Scratch& scr
       next += mixed_size(choice, level);
     }
     all.in.push_back(in);
+    all.out.push_back(out);
+    if (keep && l + 1 == pass.stack.levels.size()) break;
     const LevelView view = view_of(level, choice, false);
     if (choice.sampled)
       kernels().forward_sampled(view, choice.sampled, choice.rule, tile * kTileSamples, in, out);
@@ -90,15 +96,36 @@ Activations forward(const Pass& pass, std::int64_t tile, bool keep, Scratch& scr
       kernels().forward_floats(view, choice.coefficients.data(), in, out);
     in = out;
   }
-  all.out = in;
   return all;
+}
+
+// One level on the way back, from the gradient rows of its neurons to the sums of its choices and, unless null, the
+// gradient rows of its inputs.
+void backward_level(const Pass& pass, std::size_t l, std::int64_t tile, const Activations& all,
+                    const GradientRows& rows, Scratch& scratch, float* sums, float* below) {
+  const Level& level = pass.stack.levels[l];
+  const LevelChoice& choice = pass.choice.levels[l];
+  const LevelView view = view_of(level, choice, false);
+  if (below) std::memset(below - kTileSamples, 0, (level.inputs + 1) * kTileSamples * sizeof(float));
+  if (choice.sampled)
+    return kernels().backward_sampled(view, choice.sampled, (*pass.rules)[l].gates, tile * kTileSamples, all.in[l],
+                                      rows, below, sums + pass.stack.sums + choice.sampled_sums);
+  const bool mixed = !choice.weights.empty();
+  float* edges = level.chooses_wires() ? scratch.rows[0].get<float>(2 * level.neurons * kTileSamples) : nullptr;
+  kernels().backward_floats(view, choice.coefficients.data(), all.in[l], rows, edges, mixed ? nullptr : below,
+                            level.chooses_gates() ? sums + kTerms * level.sum_start : nullptr);
+  if (mixed && below) kernels().unmix_wires(level.wire_view(), choice.weights.data(), edges, below);
+  if (!edges) return;
+  if (!choice.mixture.empty())  // nobody needs the edges of the picked gates any more
+    kernels().backward_floats(view, choice.mixture.data(), all.in[l], rows, edges, nullptr, nullptr);
+  kernels().wire_sums_floats(level.wire_view(), all.below[l], edges, sums + level.wire_sum_start);
 }
 
 }  // namespace
 
 void floats_forward(const Pass& pass, const Head& head, std::int64_t tile, Scratch& scratch, float* out) {
   const std::int64_t outputs = pass.stack.outputs, columns = head.columns(pass.stack), group = outputs / columns;
-  const float* last = forward(pass, tile, false, scratch).out;
+  const float* last = forward(pass, tile, false, scratch).out.back();
   const std::int64_t begin = tile * kTileSamples;
   const std::int64_t count = std::min<std::int64_t>(kTileSamples, pass.samples.batch - begin);
   for (std::int64_t c = 0; c < columns; ++c) {
@@ -111,50 +138,14 @@ void floats_forward(const Pass& pass, const Head& head, std::int64_t tile, Scrat
 
 void floats_backward(const Pass& pass, const Top& top, std::int64_t tile, Scratch& scratch, const Sums& to,
                      float* in_gradient) {
-  float* sums = to.sums;
   const Activations all = forward(pass, tile, true, scratch);
-  const GradientRows rows = top.fill(tile * kTileSamples, kTileSamples, scratch);
-  const auto& levels = pass.stack.levels;
-  LevelView consumers{};
-  const float* consumer_edges = nullptr;
-  for (std::size_t l = levels.size(); l-- > 0;) {
-    const Level& level = levels[l];
-    const LevelChoice& choice = pass.choice.levels[l];
-    const bool last = l + 1 == levels.size(), below = l > 0 || in_gradient;
-    const LevelView view = view_of(level, choice, below);
-    float* edges = nullptr;
-    if (below || level.chooses_wires()) edges = scratch.rows[l % 2].get<float>(2 * level.neurons * kTileSamples);
-    if (choice.sampled) {
-      GradientRows own = rows;
-      if (!last) {
-        float* gathered = scratch.pairs.get<float>(level.neurons * kTileSamples);
-        kernels().gather_edges(consumers, consumer_edges, gathered);
-        own = {gathered, nullptr};
-      }
-      kernels().backward_sampled(view, choice.sampled, (*pass.rules)[l].gates, tile * kTileSamples, all.in[l], own,
-                                 edges, sums + pass.stack.sums + choice.sampled_sums);
-    } else {
-      kernels().backward_floats(view, choice.coefficients.data(), all.in[l], last ? nullptr : &consumers,
-                                consumer_edges, rows, edges,
-                                level.chooses_gates() ? sums + kTerms * level.sum_start : nullptr);
-    }
-    if (level.chooses_wires()) {
-      const float* learned_from = edges;
-      if (!choice.mixture.empty()) {
-        float* through_mixture = scratch.pairs.get<float>(2 * level.neurons * kTileSamples);
-        kernels().backward_floats(view, choice.mixture.data(), all.in[l], last ? nullptr : &consumers, consumer_edges,
-                                  rows, through_mixture, nullptr);
-        learned_from = through_mixture;
-      }
-      kernels().wire_sums_floats(level.wire_view(), all.below[l], learned_from, sums + level.wire_sum_start);
-    }
-    consumers = view;
-    consumer_edges = edges;
+  GradientRows rows = top.fill(tile * kTileSamples, kTileSamples, scratch);
+  for (std::size_t l = pass.stack.levels.size(); l-- > 0;) {
+    float* below = l > 0 || in_gradient ? all.out[l] : nullptr;
+    backward_level(pass, l, tile, all, rows, scratch, to.sums, below);
+    rows = {below, nullptr};
   }
-  if (!in_gradient) return;
-  float* in_rows = scratch.rows[1].get<float>(pass.stack.inputs * kTileSamples);
-  kernels().gather_edges(consumers, consumer_edges, in_rows);
-  store_in_gradient(pass, in_rows, tile * kTileSamples, kTileSamples, in_gradient);
+  if (in_gradient) store_in_gradient(pass, rows.rows, tile * kTileSamples, kTileSamples, in_gradient);
 }
 
 }  // namespace hardwire

@@ -88,7 +88,7 @@ inline void forward_sampled(const LevelView& level, const float* logits, const S
 }
 
 inline void backward_sampled(const LevelView& level, const float* logits, const SelectionRule& rule,
-                             std::int64_t sample, const float* in, const GradientRows& rows, float* edges,
+                             std::int64_t sample, const float* in, const GradientRows& rows, float* below,
                              float* sums) {
   Floats noisy[kGates], w[kGates], c[kTerms], g[kGates];
   for (std::int64_t j = 0; j < level.neurons; ++j) {
@@ -106,13 +106,13 @@ inline void backward_sampled(const LevelView& level, const float* logits, const 
     gate_gradients(terms, g);
     softmax_gradient(w, kGates, rule.tau, g);
     for (int k = 0; k < kGates; k += 4) add_lane_sums(g[k], g[k + 1], g[k + 2], g[k + 3], sums + kGates * row + k);
-    if (!edges) continue;
+    if (!below) continue;
     if (rule.hard)
       picked_coefficients(race.winner, c);
     else
       mixture(w, c);
-    store(edges + 2 * j * kLanes, c[1] * terms[0] + c[3] * terms[2]);
-    store(edges + (2 * j + 1) * kLanes, c[2] * terms[0] + c[3] * terms[1]);
+    add_to_row(below, level.first[j], c[1] * terms[0] + c[3] * terms[2]);
+    add_to_row(below, level.second[j], c[2] * terms[0] + c[3] * terms[1]);
   }
 }
 

@@ -33,10 +33,10 @@ const Kernels& HARDWIRE_TABLE(HARDWIRE_ISA)() {
       .backward_trees = backward_trees,
       .forward_floats = forward_floats,
       .mix_wires = mix_wires,
+      .unmix_wires = unmix_wires,
       .backward_floats = backward_floats,
       .forward_sampled = forward_sampled,
       .backward_sampled = backward_sampled,
-      .gather_edges = gather_edges,
       .wire_sums_floats = wire_sums_floats,
       .run_tile = run_tile,
   };

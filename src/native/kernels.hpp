@@ -12,8 +12,8 @@ constexpr int kLanes = 16;            // floats of a vector
 constexpr int kTileSamples = kLanes;  // samples of a float tile
 constexpr int kRowWords = 4;          // words of a row, where a tile only runs forwards
 
-// Where one level reads, and who reads its inputs. A wire of -1 reads the constant 0: in front of every array of values
-// there is a value that is zero. Edge 2 * neuron + side is the wire into the first (side 0) or second (side 1) input of
+// Where one level reads, and (packed, on the way back) who reads its inputs. A wire of -1 reads the constant 0: in front
+// of every array of values there is a value that is zero. Edge 2 * neuron + side is the wire into the first (side 0) or second (side 1) input of
 // a neuron; edges[offsets[i] .. offsets[i + 1]) are the wires that input i feeds, in rising order.
 struct LevelView {
   std::int64_t inputs, neurons;
@@ -22,10 +22,6 @@ struct LevelView {
   const std::uint32_t* edges;
   const std::int32_t* row_of;  // the row of parameters of each neuron; null where each has its own
   bool maximum;                // a gradient goes to the larger input, the first of equals, not as the formula says
-  // Where inputs are mixtures of candidates: weights[2 * rows][candidates], and an edge is wire * candidates +
-  // candidate.
-  std::int64_t rows, candidates;
-  const float* weights;  // null where they are not
 };
 
 // The candidates among which wires choose: wires[2][neurons][stride], of which the first `candidates` count (the others
@@ -192,22 +188,22 @@ struct Kernels {
   // The inputs of neurons that are mixtures of candidates by weights[choices][candidates] -> mixed[2 * neurons][16].
   void (*mix_wires)(const WireView& wires, const float* weights, const float* in, float* mixed);
 
-  // Backwards through one level of mixtures. The gradient of neuron j's output is rows[row_of[j]] (rows given) or the
-  // sum of the edges that read it, consumer_edges[2 * neurons of the next level][16] by `consumers`. Writes the
-  // gradient of its two wires to edges[2 * neurons][16] (unless null) and adds its four sums (unless null).
-  void (*backward_floats)(const LevelView& level, const float* coefficients, const float* in,
-                          const LevelView* consumers, const float* consumer_edges, const GradientRows& rows,
-                          float* edges, float* sums);
+  // The gradients of such mixtures, edges[2 * neurons][16], by their weights added to those of the candidates:
+  // below[inputs][16], with a row -1 for wires that read nothing.
+  void (*unmix_wires)(const WireView& wires, const float* weights, const float* edges, float* below);
+
+  // Backwards through one level of mixtures, from the gradient rows (of 16 floats) of its neurons. The gradients of
+  // their wires are written to edges[2 * neurons][16] and added to below[inputs][16], which has a row -1 for wires that
+  // read nothing; their sums are added to sums[rows][4]. Each of the three may be null.
+  void (*backward_floats)(const LevelView& level, const float* coefficients, const float* in, const GradientRows& rows,
+                          float* edges, float* below, float* sums);
 
   // The same two for a level whose gates are chosen for each sample apart; `sample` is the number of the tile's first
   // one in its batch. Backwards, sums[rows][16] get the gradients of the logits.
   void (*forward_sampled)(const LevelView& level, const float* logits, const SelectionRule& rule, std::int64_t sample,
                           const float* in, float* out);
   void (*backward_sampled)(const LevelView& level, const float* logits, const SelectionRule& rule, std::int64_t sample,
-                           const float* in, const GradientRows& rows, float* edges, float* sums);
-
-  // The gradient rows of a level's inputs from its edges: in_rows[inputs][16].
-  void (*gather_edges)(const LevelView& level, const float* edges, float* in_rows);
+                           const float* in, const GradientRows& rows, float* below, float* sums);
 
   // As wire_sums_bits, from the edges of a level.
   void (*wire_sums_floats)(const WireView& wires, const float* in, const float* edges, float* sums);

@@ -1,7 +1,6 @@
 #include "stack.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "error.hpp"
 #include "gate_table.hpp"
@@ -14,20 +13,14 @@ std::int64_t round_up(std::int64_t count, std::int64_t to) { return (count + to 
 
 }  // namespace
 
-Readers::Readers(std::int64_t inputs, std::int64_t neurons, const std::int32_t* wires, std::int64_t candidates,
-                 std::int64_t width)
-    : offsets(inputs + 1, 0) {
+Readers::Readers(std::int64_t inputs, std::int64_t neurons, const std::int32_t* wires) : offsets(inputs + 1, 0) {
   const auto each = [&](const auto& visit) {  // in rising order of edges
     for (std::int64_t j = 0; j < neurons; ++j)
-      for (int side = 0; side < 2; ++side)
-        for (std::int64_t k = 0; k < candidates; ++k) {
-          const std::int32_t input = wires[(side * neurons + j) * width + k];
-          if (input >= 0) visit(input, (2 * j + side) * candidates + k);
-        }
+      for (int side = 0; side < 2; ++side) {
+        const std::int32_t input = wires[side * neurons + j];
+        if (input >= 0) visit(input, 2 * j + side);
+      }
   };
-  if (2 * neurons * candidates > std::int64_t(std::numeric_limits<std::uint32_t>::max()))
-    throw Error("a level with " + std::to_string(2 * neurons * candidates) +
-                " wires is too large; use fewer candidates");
   each([&](std::int32_t input, std::int64_t) { ++offsets[input + 1]; });
   for (std::int64_t i = 0; i < inputs; ++i) offsets[i + 1] += offsets[i];
   edges.resize(offsets[inputs]);
@@ -61,7 +54,7 @@ Level::Level(const LevelData& data)
 
 const Readers& Level::readers() const {
   if (!readers_)
-    readers_ = std::make_unique<Readers>(inputs, neurons, wires.data(), chooses_wires() ? candidates : 1, width);
+    readers_ = std::make_unique<Readers>(inputs, neurons, wires.data());
   return *readers_;
 }
 

@@ -20,15 +20,13 @@ struct LevelData {
   bool maximum;                // how a gradient passes: see LevelView
 };
 
-// The wires that each input feeds.
+// The wires that each input feeds: edge 2 * neuron + side is a wire of a neuron.
 struct Readers {
   std::vector<std::int64_t> offsets;
   std::vector<std::uint32_t> edges;
 
-  // wires: [2][neurons][width]; edge (2 * neuron + side) * width + k is wire k of a side.
   Readers() = default;
-  Readers(std::int64_t inputs, std::int64_t neurons, const std::int32_t* wires, std::int64_t candidates,
-          std::int64_t width);
+  Readers(std::int64_t inputs, std::int64_t neurons, const std::int32_t* wires);  // wires: [2][neurons]
 };
 
 struct Level {
@@ -47,7 +45,7 @@ struct Level {
   const std::int32_t* row_numbers() const { return row_of.empty() ? nullptr : row_of.data(); }
   WireView wire_view() const { return {neurons, rows, candidates, width, wires.data(), row_numbers()}; }
 
-  // Of the candidates, or of fixed wires; built on first use, so ask for it before threads start.
+  // Of fixed wires; built on first use, so ask for it before threads start.
   const Readers& readers() const;
 
  private:
