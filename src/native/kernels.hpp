@@ -12,9 +12,10 @@ constexpr int kLanes = 16;            // floats of a vector
 constexpr int kTileSamples = kLanes;  // samples of a float tile
 constexpr int kRowWords = 4;          // words of a row, where a tile only runs forwards
 
-// Where one level reads, and (packed, on the way back) who reads its inputs. A wire of -1 reads the constant 0: in front
-// of every array of values there is a value that is zero. Edge 2 * neuron + side is the wire into the first (side 0) or second (side 1) input of
-// a neuron; edges[offsets[i] .. offsets[i + 1]) are the wires that input i feeds, in rising order.
+// Where one level reads, and (packed, on the way back) who reads its inputs. A wire of -1 reads the constant 0: in
+// front of every array of values there is a value that is zero. Edge 2 * neuron + side is the wire into the first (side
+// 0) or second (side 1) input of a neuron; edges[offsets[i] .. offsets[i + 1]) are the wires that input i feeds, in
+// rising order.
 struct LevelView {
   std::int64_t inputs, neurons;
   const std::int32_t *first, *second;

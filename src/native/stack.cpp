@@ -53,8 +53,7 @@ Level::Level(const LevelData& data)
 }
 
 const Readers& Level::readers() const {
-  if (!readers_)
-    readers_ = std::make_unique<Readers>(inputs, neurons, wires.data());
+  if (!readers_) readers_ = std::make_unique<Readers>(inputs, neurons, wires.data());
   return *readers_;
 }
 
