@@ -10,8 +10,19 @@ namespace {
 
 inline Floats load_row(const float* rows, std::int64_t row) { return load(rows + row * kLanes); }
 
+// Rows are read in random order, and are fetched so many neurons before they are needed. Inlined by
+// force: to GCC a function that only fetches does nothing, and its calls are dropped.
+constexpr std::int64_t kAhead = 16;
+
+__attribute__((always_inline)) inline void fetch_rows(const LevelView& level, std::int64_t j, const float* rows) {
+  if (j + kAhead >= level.neurons) return;
+  __builtin_prefetch(rows + std::int64_t(level.first[j + kAhead]) * kLanes);
+  __builtin_prefetch(rows + std::int64_t(level.second[j + kAhead]) * kLanes);
+}
+
 inline void forward_floats(const LevelView& level, const float* coefficients, const float* in, float* out) {
   for (std::int64_t j = 0; j < level.neurons; ++j) {
+    fetch_rows(level, j, in);
     const Floats a = load_row(in, level.first[j]), b = load_row(in, level.second[j]);
     const float* c = coefficients + kTerms * j;
     store(out + j * kLanes, (c[0] + c[1] * a) + (c[2] + c[3] * a) * b);
@@ -26,15 +37,6 @@ inline std::int64_t choice_of(std::int64_t wire, std::int64_t rows, const std::i
 
 inline void add_to_row(float* rows, std::int64_t row, const Floats& x) {
   store(rows + row * kLanes, load_row(rows, row) + x);
-}
-
-// On the way back rows are read in random order, and are fetched so many neurons before they are needed.
-constexpr std::int64_t kAhead = 16;
-
-inline void fetch_rows(const LevelView& level, std::int64_t j, const float* rows) {
-  if (j + kAhead >= level.neurons) return;
-  __builtin_prefetch(rows + std::int64_t(level.first[j + kAhead]) * kLanes);
-  __builtin_prefetch(rows + std::int64_t(level.second[j + kAhead]) * kLanes);
 }
 
 // Where the gradients of a neuron's two wires go.
