@@ -129,9 +129,8 @@ void floats_forward(const Pass& pass, const Head& head, std::int64_t tile, Scrat
   const std::int64_t begin = tile * kTileSamples;
   const std::int64_t count = std::min<std::int64_t>(kTileSamples, pass.samples.batch - begin);
   for (std::int64_t c = 0; c < columns; ++c) {
-    float sums[kTileSamples] = {};
-    for (std::int64_t j = c * group; j < (c + 1) * group; ++j)
-      for (int s = 0; s < kTileSamples; ++s) sums[s] += last[j * kTileSamples + s];
+    alignas(64) float sums[kTileSamples];
+    kernels().sum_rows(last + c * group * kTileSamples, group, sums);
     for (std::int64_t s = 0; s < count; ++s) out[(begin + s) * columns + c] = sums[s] / head.temperature;
   }
 }

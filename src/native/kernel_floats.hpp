@@ -29,6 +29,12 @@ inline void forward_floats(const LevelView& level, const float* coefficients, co
   }
 }
 
+inline void sum_rows(const float* rows, std::int64_t count, float* sums) {
+  Floats total = Floats{};
+  for (std::int64_t i = 0; i < count; ++i) total += load_row(rows, i);
+  store(sums, total);
+}
+
 // The choice of a wire, 2 * neuron + side, among the parameters of its level.
 inline std::int64_t choice_of(std::int64_t wire, std::int64_t rows, const std::int32_t* row_of) {
   const std::int64_t neuron = wire / 2;

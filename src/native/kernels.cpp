@@ -32,6 +32,7 @@ const Kernels& HARDWIRE_TABLE(HARDWIRE_ISA)() {
       .forward_trees = forward_trees,
       .backward_trees = backward_trees,
       .forward_floats = forward_floats,
+      .sum_rows = sum_rows,
       .mix_wires = mix_wires,
       .unmix_wires = unmix_wires,
       .backward_floats = backward_floats,

@@ -186,6 +186,9 @@ struct Kernels {
   // 16 samples through a level of mixtures: in[inputs][16], coefficients[neurons][4] -> out[neurons][16].
   void (*forward_floats)(const LevelView& level, const float* coefficients, const float* in, float* out);
 
+  // The sum of `count` rows of 16 floats -> sums[16].
+  void (*sum_rows)(const float* rows, std::int64_t count, float* sums);
+
   // The inputs of neurons that are mixtures of candidates by weights[choices][candidates] -> mixed[2 * neurons][16].
   void (*mix_wires)(const WireView& wires, const float* weights, const float* in, float* mixed);
 
