@@ -63,6 +63,8 @@ def test_the_worst_part_decides_and_an_untested_part_keeps_a_claim_from_holding(
 def test_of_many_parts_those_are_shown_that_decide():
     parts = [F(HOLDS, f"good {n}") for n in range(5)] + [F(FAILS, "bad")]
     assert worst(parts).figure == "bad; 5 of 6 parts hold"
+    parts[0] = F(WEAKER, "small")
+    assert worst(parts).figure == "bad; 4 of 6 parts hold, 1 hold weaker"
     assert worst(parts[3:]).figure == "good 3; good 4; bad"
 
 
@@ -190,6 +192,18 @@ def test_a_method_that_never_converges_gives_no_factor():
     assert verdict("times-faster", *settling("hard-st", 0), *settling("soft-gumbel", 40)) == HOLDS
     assert verdict("times-faster", *settling("hard-st", 0), *settling("soft-gumbel", 100)) == WEAKER
     assert verdict("times-faster", *settling("hard-st", 100), *settling("soft-gumbel", 100)) == FAILS
+
+
+def test_soft_gumbel_is_slowest_at_the_ends_only_where_some_temperature_converges():
+    def runs(**selection):
+        return [run for tau, found in zip((0.05, 1.0, 2.0), selection.values(), strict=True)
+                for run in gaps("soft-gumbel", tau, found)]  # fmt: skip
+
+    slow, fast, never = (0.2, 0.2, 0.0, 0.0), (0.2, 0.0, 0.0, 0.0), (0.2, 0.2, 0.2, 0.2)
+    assert verdict("u-shape", *runs(low=slow, middle=fast, high=never)) == HOLDS
+    assert verdict("u-shape", *runs(low=fast, middle=slow, high=slow)) == FAILS
+    assert verdict("u-shape", *runs(low=fast, middle=never, high=never)) == FAILS
+    assert verdict("u-shape", *runs(low=never, middle=never, high=never)) == UNTESTED
 
 
 def test_hard_st_converges_by_accuracy_only_where_it_stopped_rising():

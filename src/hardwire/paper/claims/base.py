@@ -6,6 +6,7 @@ another scale the verdict is that they were not tested; what a claim says in gen
 """
 
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -78,7 +79,9 @@ def worst(findings: Iterable[Finding]) -> Finding:
     shown = found if len(found) <= MANY else deciding
     figures = "; ".join(dict.fromkeys(one.figure for one in shown if one.figure))
     if len(shown) < len(found):
-        figures += f"; {sum(one.verdict == HOLDS for one in found)} of {len(found)} parts hold"
+        count = Counter(one.verdict for one in found)
+        weaker = f", {count[WEAKER]} hold weaker" if count[WEAKER] and verdict != WEAKER else ""
+        figures += f"; {count[HOLDS]} of {len(found)} parts hold{weaker}"
     few = verdict == WEAKER and all(one.few or one.verdict == HOLDS for one in found)
     return Finding(verdict, figures, "; ".join(dict.fromkeys(one.scale for one in found if one.scale)), few)
 

@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Callable
 
 from hardwire.paper import convergence
-from hardwire.paper.claims.base import FAILS, HOLDS, WEAKER, Finding, above, named, worst
+from hardwire.paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Finding, above, named, worst
 from hardwire.paper.claims.evidence import BINARY, Judges, any_learned, at_scale, everywhere, learned
 from hardwire.paper.groups import Cell, Group
 from hardwire.paper.names import method_name, tau_name
@@ -55,9 +55,12 @@ def _times_faster(group: Group) -> Finding | None:
 
 
 def _u_shape(group: Group) -> Finding | None:
+    """Where no temperature converges in time nothing is known of which is slowest."""
     found = _settled(group, "soft-gumbel")
     if len(found) < 3:
         return None
+    if not any(found.values()):
+        return Finding(UNTESTED, _listed(found))
     taus = sorted(found)
     inner = [found[tau] for tau in taus[1:-1]]
     times = [value for value in inner if value is not None]
