@@ -1,6 +1,7 @@
 #include "stack.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "error.hpp"
 #include "gate_table.hpp"
@@ -21,6 +22,8 @@ Readers::Readers(std::int64_t inputs, std::int64_t neurons, const std::int32_t* 
         if (input >= 0) visit(input, 2 * j + side);
       }
   };
+  if (2 * neurons > std::int64_t(std::numeric_limits<std::uint32_t>::max()))
+    throw Error("a level with " + std::to_string(2 * neurons) + " wires is too large; use fewer neurons");
   each([&](std::int32_t input, std::int64_t) { ++offsets[input + 1]; });
   for (std::int64_t i = 0; i < inputs; ++i) offsets[i + 1] += offsets[i];
   edges.resize(offsets[inputs]);
