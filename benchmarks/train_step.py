@@ -81,6 +81,16 @@ def wide_row(arguments, narrow):
     return program["native"].best / narrow * WIDTH / arguments.wide
 
 
+def sample_row(arguments):
+    """The time of a step with noise for each sample over that of one with noise for the whole batch."""
+    x, y = batch(True)
+    kinds = {"native": "sample", "one draw a pass": "pass"}
+    programs = {key: Program(network("native", method="gumbel-st", noise=kind), x, y) for key, kind in kinds.items()}
+    take_turns(programs.values(), arguments.steps)
+    print_row("gumbel-st, a draw a sample", programs)
+    return programs["native"].best / programs["one draw a pass"].best
+
+
 def copy_row(narrow, steps):
     """What it costs only to copy one float a gate and sample, the bytes that the gradient has."""
     source = torch.rand(DEPTH * WIDTH, BATCH)
@@ -123,10 +133,11 @@ def main():
           f"{hw.engine.native.instruction_set()}, Adam included")  # fmt: skip
     ratios, narrow = training_rows(arguments)
     wide = wide_row(arguments, narrow)
+    sampled = sample_row(arguments)
     copies = copy_row(narrow, arguments.steps)
     evaluation = eval_row(arguments.steps)
     print(f"step over the bare copy: {copies:.1f}x; time per gate at {arguments.wide} wide: {wide:.2f}x; "
-          f"eval: {evaluation:.0f}x the reference")  # fmt: skip
+          f"a draw a sample: {sampled:.0f}x a draw a pass; eval: {evaluation:.0f}x the reference")  # fmt: skip
     print("ratio to the reference engine: " + "; ".join(f"{name} {ratio:.1f}x" for name, ratio in ratios.items()))
 
 

@@ -13,6 +13,7 @@ using FloatMatrix = Matrix<float>;
 using ConstFloatMatrix = Matrix<const float>;
 using Words = std::optional<Matrix<const std::uint64_t>>;
 using Floats = std::optional<ConstFloatMatrix>;
+using Made = std::optional<Vector<std::uint16_t>>;
 
 namespace {
 
@@ -85,19 +86,20 @@ nb::tuple select_choices(const Engine& engine, const GivenLogits& logits, const 
 }
 
 void forward(const Engine& engine, const Choice& choice, const Words& words, const Floats& floats, std::int64_t classes,
-             float temperature, int threads, FloatMatrix out) {
+             float temperature, int threads, FloatMatrix out, Made made) {
   nb::gil_scoped_release release;
-  engine.forward(choice, samples(words, floats), {classes, temperature}, threads, out.data());
+  engine.forward(choice, samples(words, floats), {classes, temperature}, threads, out.data(),
+                 made ? made->data() : nullptr);
 }
 
 void backward(const Engine& engine, const Choice& choice, const Words& words, const Floats& floats,
               std::int64_t classes, float temperature, int threads, ConstFloatMatrix out_gradient,
               const GivenLogits& logits, const std::vector<LevelRule>& rules, const GivenGradients& gradients,
-              std::optional<FloatMatrix> in_gradient) {
+              std::optional<FloatMatrix> in_gradient, Made made) {
   nb::gil_scoped_release release;
   engine.backward(choice, samples(words, floats), {classes, temperature}, out_gradient.data(),
                   pointers<const float>(logits), rules, threads, pointers<float>(gradients),
-                  in_gradient ? in_gradient->data() : nullptr);
+                  in_gradient ? in_gradient->data() : nullptr, made ? made->data() : nullptr);
 }
 
 }  // namespace
@@ -112,9 +114,7 @@ void bind_engine(nb::module_& m) {
   nb::class_<LevelRule>(m, "LevelRule");
   m.def(
       "level_rule",
-      [](SelectionRule gates, SelectionRule wires, bool mixture) {
-        return LevelRule{gates, wires, mixture};
-      },
+      [](SelectionRule gates, SelectionRule wires, bool mixture) { return LevelRule{gates, wires, mixture}; },
       nb::arg("gates"), nb::arg("wires"), nb::arg("mixture"));
   nb::class_<GivenLevel>(m, "Level");
   m.def(
@@ -139,8 +139,9 @@ void bind_engine(nb::module_& m) {
       .def("select", &select_choices, nb::arg("logits"), nb::arg("rules"), nb::arg("packed"), nb::arg("readers_from"),
            nb::arg("threads"), nb::arg("choice"))
       .def("forward", &forward, nb::arg("choice"), nb::arg("words").none(), nb::arg("floats").none(),
-           nb::arg("classes"), nb::arg("temperature"), nb::arg("threads"), nb::arg("out"))
+           nb::arg("classes"), nb::arg("temperature"), nb::arg("threads"), nb::arg("out"), nb::arg("made").none())
+      .def("made_size", &Engine::made_size, nb::arg("batch"))
       .def("backward", &backward, nb::arg("choice"), nb::arg("words").none(), nb::arg("floats").none(),
            nb::arg("classes"), nb::arg("temperature"), nb::arg("threads"), nb::arg("out_gradient"), nb::arg("logits"),
-           nb::arg("rules"), nb::arg("gradients"), nb::arg("in_gradient").none());
+           nb::arg("rules"), nb::arg("gradients"), nb::arg("in_gradient").none(), nb::arg("made").none());
 }

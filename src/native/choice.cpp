@@ -117,6 +117,7 @@ std::vector<Confidences> select(const Stack& stack, const Logits& logits, const 
     LevelChoice& own = choice.levels[l];
     if (level.chooses_gates() && rules[l].gates.per_sample) {
       own.sampled = logits[l].gates;
+      own.handicaps.resize(level.rows * kGates);
       own.rule = rules[l].gates;
       own.sampled_sums = choice.sampled_sums;
       choice.sampled_sums += level.rows * kGates;
@@ -143,6 +144,7 @@ std::vector<Confidences> select(const Stack& stack, const Logits& logits, const 
     }
     results[task] =
         kernel.select_gates(logits[l].gates, begin, end, rules[l].gates, given(own.gates), given(own.coefficients));
+    if (own.sampled) kernel.race_handicaps(own.sampled, begin, end, own.handicaps.data());
     if (own.mixture.empty()) return;
     SelectionRule soft = rules[l].gates;
     soft.hard = false;

@@ -20,10 +20,13 @@ void Engine::reserve_scratch(int threads) const {
   while (static_cast<int>(scratch_.size()) < std::max(threads, 1)) scratch_.emplace_back();
 }
 
-void Engine::forward(const Choice& choice, const Samples& samples, const Head& head, int threads, float* out) const {
+std::int64_t Engine::made_size(std::int64_t batch) const { return tile_count(batch, kTileSamples) * stack_.neurons; }
+
+void Engine::forward(const Choice& choice, const Samples& samples, const Head& head, int threads, float* out,
+                     std::uint16_t* made) const {
   std::lock_guard<std::mutex> lock(busy_);
   reserve_scratch(threads);
-  const Pass pass = {stack_, choice, samples};
+  const Pass pass = {stack_, choice, samples, made};
   const int width = choice.packed ? kForwardSamples : kTileSamples;
   parallel_for(threads, tile_count(samples.batch, width), [&](std::int64_t tile, int worker) {
     (choice.packed ? packed_forward : floats_forward)(pass, head, tile, scratch_[worker], out);
@@ -32,7 +35,7 @@ void Engine::forward(const Choice& choice, const Samples& samples, const Head& h
 
 void Engine::backward(const Choice& choice, const Samples& samples, const Head& head, const float* out_gradient,
                       const Logits& logits, const std::vector<LevelRule>& rules, int threads,
-                      const LogitGradients& gradients, float* in_gradient) const {
+                      const LogitGradients& gradients, float* in_gradient, std::uint16_t* made) const {
   std::lock_guard<std::mutex> lock(busy_);
   reserve_scratch(threads);
   std::vector<std::int32_t> row_of;
@@ -44,7 +47,7 @@ void Engine::backward(const Choice& choice, const Samples& samples, const Head& 
     for (const Stage& stage : stack_.stages)  // before threads start
       if (!stage.trees && (stage.level > 0 || in_gradient))
         view_of(stack_.levels[stage.level], choice.levels[stage.level], true);
-  const Pass pass = {stack_, choice, samples, &rules};
+  const Pass pass = {stack_, choice, samples, made, &rules};
   const std::int64_t tiles = tile_count(samples.batch, choice.packed ? kWordSamples : kTileSamples);
   const std::int64_t stride = stack_.sums + choice.sampled_sums;
   const std::int64_t most = std::clamp(kMaxSums / stride, kMinParts, kMaxParts), parts = std::min(tiles, most);

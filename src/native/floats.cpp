@@ -7,7 +7,7 @@ namespace hardwire {
 namespace {
 
 // words[count][word_count(inputs)] -> rows[inputs][kTileSamples], word by word, so that rows are written in order.
-void unpack_rows(const std::uint64_t* words, std::int64_t inputs, std::int64_t count, float* rows) {
+void unpack_input(const std::uint64_t* words, std::int64_t inputs, std::int64_t count, float* rows) {
   const std::int64_t columns = word_count(inputs);
   for (std::int64_t column = 0; column < columns; ++column) {
     std::uint64_t word[kTileSamples] = {};
@@ -31,7 +31,7 @@ float* load_input(const Pass& pass, std::int64_t tile, Scratch& scratch) {
       for (std::int64_t i = 0; i < inputs; ++i) in[i * kTileSamples + s] = x[i];
     }
   else
-    unpack_rows(pass.samples.words + begin * word_count(inputs), inputs, count, in);
+    unpack_input(pass.samples.words + begin * word_count(inputs), inputs, count, in);
   return in;
 }
 
@@ -66,6 +66,14 @@ float* level_memory(const Pass& pass, bool keep, Scratch& scratch, std::int64_t&
   return scratch.values[0].get<float>(keep ? total : 2 * half);
 }
 
+void forward_level(const Level& level, const LevelChoice& choice, std::int64_t tile, const float* in, float* out) {
+  const LevelView view = view_of(level, choice, false);
+  if (choice.sampled)
+    kernels().forward_sampled(view, choice.sampled_gates(), choice.rule, tile * kTileSamples, in, out);
+  else
+    kernels().forward_floats(view, choice.coefficients.data(), in, out);
+}
+
 // keep: for the way back, which does not ask what the last level made.
 Activations forward(const Pass& pass, std::int64_t tile, bool keep, Scratch& scratch) {
   Activations all;
@@ -73,6 +81,7 @@ Activations forward(const Pass& pass, std::int64_t tile, bool keep, Scratch& scr
   std::int64_t half;
   float* const memory = level_memory(pass, keep, scratch, half);
   float* next = memory;
+  std::uint16_t* made = pass.made ? pass.made + tile * pass.stack.neurons : nullptr;
   for (std::size_t l = 0; l < pass.stack.levels.size(); ++l) {
     const Level& level = pass.stack.levels[l];
     const LevelChoice& choice = pass.choice.levels[l];
@@ -89,11 +98,12 @@ Activations forward(const Pass& pass, std::int64_t tile, bool keep, Scratch& scr
     all.in.push_back(in);
     all.out.push_back(out);
     if (keep && l + 1 == pass.stack.levels.size()) break;
-    const LevelView view = view_of(level, choice, false);
-    if (choice.sampled)
-      kernels().forward_sampled(view, choice.sampled, choice.rule, tile * kTileSamples, in, out);
+    if (made && keep)
+      kernels().unpack_rows(made, level.neurons, out);
     else
-      kernels().forward_floats(view, choice.coefficients.data(), in, out);
+      forward_level(level, choice, tile, in, out);
+    if (made && !keep) kernels().pack_rows(out, level.neurons, made);
+    if (made) made += level.neurons;
     in = out;
   }
   return all;
@@ -108,8 +118,8 @@ void backward_level(const Pass& pass, std::size_t l, std::int64_t tile, const Ac
   const LevelView view = view_of(level, choice, false);
   if (below) std::memset(below - kTileSamples, 0, (level.inputs + 1) * kTileSamples * sizeof(float));
   if (choice.sampled)
-    return kernels().backward_sampled(view, choice.sampled, (*pass.rules)[l].gates, tile * kTileSamples, all.in[l],
-                                      rows, below, sums + pass.stack.sums + choice.sampled_sums);
+    return kernels().backward_sampled(view, choice.sampled_gates(), (*pass.rules)[l].gates, tile * kTileSamples,
+                                      all.in[l], rows, below, sums + pass.stack.sums + choice.sampled_sums);
   const bool mixed = !choice.weights.empty();
   float* edges = level.chooses_wires() ? scratch.rows[0].get<float>(2 * level.neurons * kTileSamples) : nullptr;
   kernels().backward_floats(view, choice.coefficients.data(), all.in[l], rows, edges, mixed ? nullptr : below,

@@ -35,6 +35,15 @@ inline void sum_rows(const float* rows, std::int64_t count, float* sums) {
   store(sums, total);
 }
 
+// Rows of zeros and ones as bits, sample n of a tile in bit n, and back.
+inline void pack_rows(const float* rows, std::int64_t count, std::uint16_t* bits) {
+  for (std::int64_t i = 0; i < count; ++i)
+    bits[i] = static_cast<std::uint16_t>(lane_bits(load_row(rows, i) > spread(0.5f)));
+}
+inline void unpack_rows(const std::uint16_t* bits, std::int64_t count, float* rows) {
+  for (std::int64_t i = 0; i < count; ++i) store(rows + i * kLanes, only(mask_of(bits[i]), spread(1.0f)));
+}
+
 // The choice of a wire, 2 * neuron + side, among the parameters of its level.
 inline std::int64_t choice_of(std::int64_t wire, std::int64_t rows, const std::int32_t* row_of) {
   const std::int64_t neuron = wire / 2;

@@ -25,22 +25,24 @@ inline void draw_samples(std::int64_t row, const SelectionRule& rule, std::int64
   }
 }
 
-// The gate with the largest noisy logit of each sample, without the second logarithm of the noise: z - ln e is largest
-// where e * exp(-z) is smallest. Gates whose logit is 32 below the largest are out, as in a softmax: noise of 23 bits
-// spans 20.
+// What each gate's exponential draw is multiplied by in a race: z - ln e is largest where e * exp(-z) is smallest,
+// which takes no second logarithm of the noise. Gates whose logit is 32 below the largest are out (infinity), as in a
+// softmax: noise of 23 bits spans 20.
+inline void race_handicaps(const float* logits, std::int64_t begin, std::int64_t end, float* handicaps) {
+  for (std::int64_t row = begin; row < end; ++row) {
+    const float* z = logits + kGates * row;
+    float top = z[0];
+    for (int k = 1; k < kGates; ++k) top = z[k] > top ? z[k] : top;
+    store_unaligned(handicaps + kGates * row, 1.0f / exponential(load_unaligned(z) - top));
+  }
+}
+
+// The gate with the largest noisy logit of each sample: the first to arrive.
 struct Race {
-  alignas(64) float handicap[kGates];
   Floats first = spread(__builtin_inff());
   Ints winner = Ints{};
 
-  explicit Race(const float* z) {
-    float top = z[0];
-    for (int k = 1; k < kGates; ++k) top = z[k] > top ? z[k] : top;
-    store(handicap, 1.0f / exponential(load_unaligned(z) - top));
-  }
-
-  void enter(int k, const Floats& e) {  // in the order of gates, so that ties go to the lowest
-    const Floats arrival = e * handicap[k];
+  void enter(int k, const Floats& arrival) {  // in the order of gates, so that ties go to the lowest
     const Ints earlier = arrival < first;
     first = choose(earlier, arrival, first);
     winner = (earlier & k) | (~earlier & winner);
@@ -67,17 +69,18 @@ inline std::int64_t row_of(const LevelView& level, std::int64_t neuron) {
   return level.row_of ? level.row_of[neuron] : neuron;
 }
 
-inline void forward_sampled(const LevelView& level, const float* logits, const SelectionRule& rule, std::int64_t sample,
-                            const float* in, float* out) {
+inline void forward_sampled(const LevelView& level, const SampledGates& gates, const SelectionRule& rule,
+                            std::int64_t sample, const float* in, float* out) {
   Floats noisy[kGates], w[kGates], c[kTerms];
   for (std::int64_t j = 0; j < level.neurons; ++j) {
     const std::int64_t row = row_of(level, j);
-    const float* z = logits + kGates * row;
     if (rule.hard) {
-      Race race(z);
-      draw_samples(row, rule, sample, [&](int k, const Floats& e) { race.enter(k, e); });
+      const float* handicap = gates.handicaps + kGates * row;
+      Race race;
+      draw_samples(row, rule, sample, [&](int k, const Floats& e) { race.enter(k, e * handicap[k]); });
       picked_coefficients(race.winner, c);
     } else {
+      const float* z = gates.logits + kGates * row;
       draw_samples(row, rule, sample, [&](int k, const Floats& e) { noisy[k] = z[k] - logarithm(e); });
       softmax(noisy, kGates, rule.tau, w);
       mixture(w, c);
@@ -87,28 +90,41 @@ inline void forward_sampled(const LevelView& level, const float* logits, const S
   }
 }
 
-inline void backward_sampled(const LevelView& level, const float* logits, const SelectionRule& rule,
+// The weights of a row's gates, softmax((z + noise) / tau), and the gate that wins. At tau 1 a weight is one over the
+// time of arrival, but for a common factor: no logarithm, no exponential.
+inline Ints sampled_weights(const SampledGates& gates, std::int64_t row, const SelectionRule& rule, std::int64_t sample,
+                            Floats w[kGates]) {
+  const float *z = gates.logits + kGates * row, *handicap = gates.handicaps + kGates * row;
+  const bool plain = rule.tau == 1.0f;
+  Race race;
+  draw_samples(row, rule, sample, [&](int k, const Floats& e) {
+    const Floats arrival = e * handicap[k];
+    race.enter(k, arrival);
+    w[k] = plain ? 1.0f / arrival : z[k] - logarithm(e);
+  });
+  if (plain)
+    to_shares(w, kGates);
+  else
+    softmax(w, kGates, rule.tau, w);
+  return race.winner;
+}
+
+inline void backward_sampled(const LevelView& level, const SampledGates& gates, const SelectionRule& rule,
                              std::int64_t sample, const float* in, const GradientRows& rows, float* below,
                              float* sums) {
-  Floats noisy[kGates], w[kGates], c[kTerms], g[kGates];
+  Floats w[kGates], c[kTerms], g[kGates];
   for (std::int64_t j = 0; j < level.neurons; ++j) {
     const std::int64_t row = row_of(level, j);
-    const float* z = logits + kGates * row;
     const Floats d = load_row(rows.rows, rows.row_of ? rows.row_of[j] : j);
     const Floats a = load_row(in, level.first[j]), b = load_row(in, level.second[j]);
     const Floats terms[kTerms] = {d, d * a, d * b, d * a * b};
-    Race race(z);
-    draw_samples(row, rule, sample, [&](int k, const Floats& e) {
-      noisy[k] = z[k] - logarithm(e);
-      race.enter(k, e);
-    });
-    softmax(noisy, kGates, rule.tau, w);
+    const Ints winner = sampled_weights(gates, row, rule, sample, w);
     gate_gradients(terms, g);
     softmax_gradient(w, kGates, rule.tau, g);
     for (int k = 0; k < kGates; k += 4) add_lane_sums(g[k], g[k + 1], g[k + 2], g[k + 3], sums + kGates * row + k);
     if (!below) continue;
     if (rule.hard)
-      picked_coefficients(race.winner, c);
+      picked_coefficients(winner, c);
     else
       mixture(w, c);
     add_to_row(below, level.first[j], c[1] * terms[0] + c[3] * terms[2]);

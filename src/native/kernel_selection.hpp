@@ -63,14 +63,20 @@ inline Floats maximum(const Floats* v, std::int64_t candidates) {
   return m;
 }
 
+// w over its sum.
+inline void to_shares(Floats* w, std::int64_t candidates) {
+  Floats total = Floats{};
+  for (std::int64_t k = 0; k < candidates; ++k) total += w[k];
+  const Floats share = 1.0f / total;
+  for (std::int64_t k = 0; k < candidates; ++k) w[k] = w[k] * share;
+}
+
 // w = softmax(v / tau); w may be v itself.
 inline void softmax(const Floats* v, std::int64_t candidates, float tau, Floats* w) {
   const Floats top = maximum(v, candidates);
   const float scale = 1.0f / tau;
-  Floats total = Floats{};
-  for (std::int64_t k = 0; k < candidates; ++k) total += w[k] = exponential((v[k] - top) * scale);
-  const Floats share = 1.0f / total;
-  for (std::int64_t k = 0; k < candidates; ++k) w[k] = w[k] * share;
+  for (std::int64_t k = 0; k < candidates; ++k) w[k] = exponential((v[k] - top) * scale);
+  to_shares(w, candidates);
 }
 
 // From the gradients g of the weights w to those of the logits: w_k (g_k - sum w g) / tau.

@@ -76,6 +76,12 @@ struct SelectionResult {
   bool finite;        // no NaN or infinity among the logits
 };
 
+// The logits of gates that are chosen for each sample apart, [rows][16], and what they are in a race; see
+// race_handicaps.
+struct SampledGates {
+  const float *logits, *handicaps;
+};
+
 // Sums over the batch in `parts` slices that lie `stride` floats apart and are added in order.
 struct SumParts {
   const float* sums;
@@ -189,6 +195,10 @@ struct Kernels {
   // The sum of `count` rows of 16 floats -> sums[16].
   void (*sum_rows)(const float* rows, std::int64_t count, float* sums);
 
+  // Rows of 16 floats that are zeros and ones -> a bit each, and back.
+  void (*pack_rows)(const float* rows, std::int64_t count, std::uint16_t* bits);
+  void (*unpack_rows)(const std::uint16_t* bits, std::int64_t count, float* rows);
+
   // The inputs of neurons that are mixtures of candidates by weights[choices][candidates] -> mixed[2 * neurons][16].
   void (*mix_wires)(const WireView& wires, const float* weights, const float* in, float* mixed);
 
@@ -204,10 +214,13 @@ struct Kernels {
 
   // The same two for a level whose gates are chosen for each sample apart; `sample` is the number of the tile's first
   // one in its batch. Backwards, sums[rows][16] get the gradients of the logits.
-  void (*forward_sampled)(const LevelView& level, const float* logits, const SelectionRule& rule, std::int64_t sample,
-                          const float* in, float* out);
-  void (*backward_sampled)(const LevelView& level, const float* logits, const SelectionRule& rule, std::int64_t sample,
-                           const float* in, const GradientRows& rows, float* below, float* sums);
+  void (*forward_sampled)(const LevelView& level, const SampledGates& gates, const SelectionRule& rule,
+                          std::int64_t sample, const float* in, float* out);
+  void (*backward_sampled)(const LevelView& level, const SampledGates& gates, const SelectionRule& rule,
+                           std::int64_t sample, const float* in, const GradientRows& rows, float* below, float* sums);
+
+  // Rows [begin, end) of such a level: logits[rows][16] -> handicaps[rows][16].
+  void (*race_handicaps)(const float* logits, std::int64_t begin, std::int64_t end, float* handicaps);
 
   // As wire_sums_bits, from the edges of a level.
   void (*wire_sums_floats)(const WireView& wires, const float* in, const float* edges, float* sums);

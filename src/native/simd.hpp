@@ -186,6 +186,23 @@ inline Floats subtract_where(Floats accumulator, std::uint64_t bits, Floats x) {
 }
 #endif
 
+// The other way round: a bit for each lane where a comparison held.
+#if defined(__AVX512F__)
+inline std::uint32_t lane_bits(const Ints& mask) { return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask); }
+#elif defined(__AVX2__)
+inline std::uint32_t lane_bits(const Ints& mask) {
+  return _mm256_movemask_ps((__m256)mask.low) | _mm256_movemask_ps((__m256)mask.high) << 8;
+}
+#else
+inline std::uint32_t lane_bits(const Ints& mask) {
+  std::int32_t lanes[kLanes];
+  __builtin_memcpy(lanes, &mask, sizeof lanes);
+  std::uint32_t bits = 0;
+  for (int n = 0; n < kLanes; ++n) bits |= (lanes[n] & 1u) << n;
+  return bits;
+}
+#endif
+
 // The lanes whose bit is set in the low 16 bits of a word, as this instruction set likes to have them.
 #ifdef __AVX512F__
 using Mask = __mmask16;
@@ -361,43 +378,47 @@ inline Floats logarithm(Floats x) {
   return m + (p * m * square - 2.12194440e-4f * e - 0.5f * square) + 0.693359375f * e;
 }
 
-// The upper 32 bits of each lane times b: the products of the even lanes, and those of the odd ones.
-inline PartWords high_half(PartWords a, std::uint32_t b) {
-  const PartLongs lanes = (PartLongs)a;
+// Philox4x32-10 for all lanes at once; see hardwire/noise.py. A product of 32-bit words fills 64 bits, so the even and
+// the odd lanes go apart, each in the lower half of 64 bits; what stands in the upper half counts for nothing.
+inline PartLongs multiply_lower(PartLongs a, std::uint32_t b) {
 #if defined(__AVX512F__)
-  const PartLongs factor = PartLongs{} + b;
-  const PartLongs even = (PartLongs)_mm512_mul_epu32((__m512i)lanes, (__m512i)factor);
-  const PartLongs odd = (PartLongs)_mm512_mul_epu32((__m512i)(lanes >> 32), (__m512i)factor);
+  return (PartLongs)_mm512_mul_epu32((__m512i)a, (__m512i)(PartLongs{} + b));
 #elif defined(__AVX2__)
-  const PartLongs factor = PartLongs{} + b;
-  const PartLongs even = (PartLongs)_mm256_mul_epu32((__m256i)lanes, (__m256i)factor);
-  const PartLongs odd = (PartLongs)_mm256_mul_epu32((__m256i)(lanes >> 32), (__m256i)factor);
+  return (PartLongs)_mm256_mul_epu32((__m256i)a, (__m256i)(PartLongs{} + b));
 #else
-  const PartLongs even = (lanes & 0xFFFFFFFFu) * b, odd = (lanes >> 32) * b;
+  return (a & 0xFFFFFFFFu) * b;
 #endif
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-  return (PartWords)((even >> 32) | (odd & 0xFFFFFFFF00000000ULL));
-#else
+}
+inline void philox_round(PartLongs c[4], std::uint32_t key0, std::uint32_t key1) {
+  const PartLongs product0 = multiply_lower(c[0], 0xD2511F53u), product1 = multiply_lower(c[2], 0xCD9E8D57u);
+  c[0] = (product1 >> 32) ^ c[1] ^ key0;
+  c[1] = product1;
+  c[2] = (product0 >> 32) ^ c[3] ^ key1;
+  c[3] = product0;
+}
+inline void philox(PartWords c[4], std::uint32_t key0, std::uint32_t key1) {
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the packed path reads words as little-endian"
 #endif
-}
-template <class T>
-inline Pair<T> high_half(const Pair<T>& a, std::uint32_t b) {
-  return {high_half(a.low, b), high_half(a.high, b)};
-}
-
-// Philox4x32-10 for 16 counters at once; see hardwire/noise.py.
-inline void philox(Words c[4], std::uint32_t key0, std::uint32_t key1) {
+  PartLongs even[4], odd[4];
+  for (int i = 0; i < 4; ++i) {
+    even[i] = (PartLongs)c[i];
+    odd[i] = even[i] >> 32;
+  }
   for (int round = 0; round < 10; ++round) {
-    const Words high0 = high_half(c[0], 0xD2511F53u), low0 = c[0] * 0xD2511F53u;
-    const Words high1 = high_half(c[2], 0xCD9E8D57u), low1 = c[2] * 0xCD9E8D57u;
-    c[0] = high1 ^ c[1] ^ key0;
-    c[1] = low1;
-    c[2] = high0 ^ c[3] ^ key1;
-    c[3] = low0;
+    philox_round(even, key0, key1);
+    philox_round(odd, key0, key1);
     key0 += 0x9E3779B9u;
     key1 += 0xBB67AE85u;
   }
+  for (int i = 0; i < 4; ++i) c[i] = (PartWords)((even[i] & 0xFFFFFFFFu) | (odd[i] << 32));
+}
+template <class T>
+inline void philox(Pair<T> c[4], std::uint32_t key0, std::uint32_t key1) {
+  T low[4] = {c[0].low, c[1].low, c[2].low, c[3].low}, high[4] = {c[0].high, c[1].high, c[2].high, c[3].high};
+  philox(low, key0, key1);
+  philox(high, key0, key1);
+  for (int i = 0; i < 4; ++i) c[i] = {low[i], high[i]};
 }
 
 // From random words to numbers: exponential ones, and Gumbel's.

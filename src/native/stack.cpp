@@ -66,10 +66,10 @@ Stack::Stack(const std::vector<LevelData>& data, bool fuse) {
   for (const LevelData& level : data) levels.emplace_back(level);
   inputs = levels.front().inputs;
   outputs = levels.back().neurons;
-  widest = inputs;
+  neurons = 0;
   std::int64_t rows = 0;
   for (Level& level : levels) {
-    widest = std::max(widest, level.neurons);
+    neurons += level.neurons;
     level.sum_start = rows;
     if (level.chooses_gates()) rows += level.rows;
   }

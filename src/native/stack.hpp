@@ -77,9 +77,9 @@ struct Stack {
 
   std::vector<Level> levels;
   std::vector<Stage> stages;
-  std::int64_t inputs, outputs, widest;  // widest: the most values between two levels
-  std::int64_t sums;                     // floats that a part of the batch adds up,
-  std::int64_t cleared;                  // of which so many have to be zero before
+  std::int64_t inputs, outputs, neurons;  // neurons: of all levels
+  std::int64_t sums;                      // floats that a part of the batch adds up,
+  std::int64_t cleared;                   // of which so many have to be zero before
 };
 
 }  // namespace hardwire

@@ -1,6 +1,6 @@
 // What both paths share: a batch is cut into tiles, and a tile goes through all stages, forwards or forwards and back,
 // before the next one starts, so that what a stage writes is still in the cache when the next one reads it. The way
-// back runs its tile forwards again instead of storing activations.
+// back runs its tile forwards again instead of storing activations, but for bits that cost much to make.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -75,6 +75,7 @@ struct Pass {
   const Stack& stack;
   const Choice& choice;
   const Samples& samples;
+  std::uint16_t* made = nullptr;                  // on the float path; see Engine
   const std::vector<LevelRule>* rules = nullptr;  // on the way back, with the temperatures of the surrogates
 };
 

@@ -189,7 +189,7 @@ struct Result {
 };
 
 Result run_engine(const Network& network, const Batch& batch, bool hard, bool noisy, bool mixture, bool fuse,
-                  int threads, bool per_sample) {
+                  int threads, bool per_sample, bool keeps = false) {
   const Engine engine(network.data(), fuse);
   std::vector<LevelRule> rules;
   for (std::uint32_t l = 0; l < network.levels.size(); ++l) {
@@ -204,7 +204,9 @@ Result run_engine(const Network& network, const Batch& batch, bool hard, bool no
   const Head head = {network.classes, kTemperature};
   Result result;
   result.scores.assign(batch.rows * network.classes, NAN);
-  engine.forward(choice, batch.samples(), head, threads, result.scores.data());
+  std::vector<std::uint16_t> kept(keeps ? engine.made_size(batch.rows) : 0);
+  std::uint16_t* const made = keeps ? kept.data() : nullptr;
+  engine.forward(choice, batch.samples(), head, threads, result.scores.data(), made);
   std::vector<std::vector<float>> gradients;
   for (const TestLevel& level : network.levels)
     for (const auto* logits : {&level.gate_logits, &level.wire_logits}) gradients.emplace_back(logits->size(), NAN);
@@ -214,7 +216,7 @@ Result run_engine(const Network& network, const Batch& batch, bool hard, bool no
     pointers.push_back({given(gradients[2 * l]), given(gradients[2 * l + 1])});
   gradients.emplace_back(batch.rows * batch.inputs, NAN);
   engine.backward(choice, batch.samples(), head, result.scores.data(), network.logits(), rules, threads, pointers,
-                  gradients.back().data());
+                  gradients.back().data(), made);
   for (const auto& some : gradients) result.gradients.insert(result.gradients.end(), some.begin(), some.end());
   for (float value : result.gradients) require(std::isfinite(value), "a gradient for everything");
   return result;
@@ -238,6 +240,10 @@ void check(Random& random, bool binary, bool hard, bool noisy, bool trees) {
   if (trees)
     require(near(result.gradients, run_engine(network, batch, hard, noisy, mixture, false, 1, per_sample).gradients),
             "trees as one stage learn as their levels do");
+  if (per_sample && binary && hard)
+    require(
+        result.gradients == run_engine(network, batch, hard, noisy, mixture, true, threads, per_sample, true).gradients,
+        "bits that are kept are those that the way back would make");
   if (noisy) return;
   for (std::int64_t s = 0; s < batch.rows; ++s) {
     const auto row = batch.x.begin() + s * batch.inputs;

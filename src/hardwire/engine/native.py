@@ -3,6 +3,7 @@
 The whole stack is one autograd operation. Where all activations are bits (a hard method on binary input, and every
 deployed pass) samples travel packed, 64 to a word. Surprising: nothing is stored for the backward pass but the input
 and the choices; a tile of samples runs forwards again, which costs less than fetching its activations from memory.
+Only where every sample chooses for itself, which is slow, are the activations kept, if they are bits.
 """
 
 import functools
@@ -153,19 +154,21 @@ def run(request: Request, prepared: Prepared, choice: Choice) -> torch.Tensor:
         logits = [z.detach() for z in logits]
     x = request.x
     source = x if isinstance(x, torch.Tensor) and request.mode != "deploy" else None
-    call = _Call(prepared.native, choice, _rules(request), request.stack)
+    keeps = torch.is_grad_enabled() and _per_sample(request) and request.hard and choice.words is not None
+    call = _Call(prepared.native, choice, _rules(request), request.stack, keeps)
     result: torch.Tensor = _Run.apply(call, source, *logits)  # type: ignore[no-untyped-call]
     return result
 
 
 @dataclass(frozen=True, eq=False)
 class _Call:
-    """One forward pass as the native code wants it."""
+    """One forward pass as the native code wants it. keeps: what the neurons make is kept for the way back, as bits."""
 
     native: Any
     choice: Choice
     rules: list[Any]
     stack: Stack
+    keeps: bool
 
     @property
     def arguments(self) -> tuple[Any, ...]:
@@ -189,7 +192,9 @@ class _Run(torch.autograd.Function):
         ctx.call = call
         ctx.save_for_backward(x, *logits)
         out = torch.empty(call.rows, call.stack.columns)
-        call.native.forward(*call.arguments, out.numpy())
+        keeps = call.keeps and any(ctx.needs_input_grad)
+        ctx.made = np.empty(call.native.made_size(call.rows), np.uint16) if keeps else None
+        call.native.forward(*call.arguments, out.numpy(), ctx.made)
         return out
 
     @staticmethod
@@ -206,6 +211,7 @@ class _Run(torch.autograd.Function):
             call.rules,
             _pairs(call.stack, _arrays(gradients)),
             None if in_gradient is None else in_gradient.numpy(),
+            ctx.made,
         )
         return None, None if in_gradient is None else in_gradient.to(x.dtype), *gradients
 
