@@ -153,6 +153,11 @@ class Cell:
         columns = (run.history.column(name) for run in self.runs)
         return [statistics.fmean(values) for values in zip(*columns, strict=False)]
 
+    def at(self, name: str, iteration: int) -> list[float]:
+        """The value of each seed at this evaluation, in points; nothing where some run did not have it."""
+        records = [record for run in self.runs for record in run.history if record.iteration == iteration]
+        return [100 * getattr(record, name) for record in records] if len(records) == len(self.runs) else []
+
     @property
     def chance(self) -> float:
         return 100 / self.runs[0].measurements.get("groupsum.classes", 10)
@@ -254,12 +259,17 @@ class Group:
         )
 
     @property
-    def comparable(self) -> bool:
-        """Whether the paper's figures are for runs like these."""
+    def like_paper(self) -> bool:
+        """Whether these are the paper's networks, trained as there, for whatever time."""
         theirs = printed.SCALES.get(self.dataset)
-        names = ("width", "iterations", "learning_rate", "batch_size")
+        names = ("width", "learning_rate", "batch_size")
         same = theirs is not None and all(getattr(self.scale, name) == getattr(theirs, name) for name in names)
         return same and not self.scale.special
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the paper's figures are for runs like these."""
+        return self.like_paper and self.scale.iterations == printed.SCALES[self.dataset].iterations
 
     def comparable_at(self, depth: int) -> bool:
         """The same for tables that the paper has at six layers only."""

@@ -17,9 +17,11 @@ from hardwire.paper.starting import starting
 from hardwire.paper.systems.report import systems_section
 from hardwire.paper.systems.verdicts import judge
 from hardwire.paper.theory import tables as arithmetic
+from hardwire.paper.window import window
 from hardwire.selection import SIX
 from hardwire.study.reporting.content import Section
 from hardwire.study.reporting.studies import Study, studies
+from hardwire.study.reporting.table import Table
 from hardwire.study.store import Store
 
 
@@ -31,7 +33,7 @@ def paper_sections(store: Store) -> list[Section]:
     sections = [_claims(Evidence(runs, verdicts, pixels), groups, studies(store))]
     if runs:
         layers = [group.at(depth) for group in groups for depth in group.depths]
-        sections += filter(None, [headline(layers), _starting(layers)])
+        sections += filter(None, [headline(layers), _section(window(layers)), _section(starting(layers))])
         sections += [*map(_depth_section, layers), *map(_depths_section, groups), _across(layers)]
         sections += [_configuration(groups), _arithmetic(pixels)]
     if verdicts:
@@ -72,9 +74,9 @@ def _listed(values: Iterable[float]) -> str:
     return ", ".join(f"{value:g}" for value in values)
 
 
-def _starting(groups: list[Group]) -> Section | None:
-    found = starting(groups)
-    return Section("starting", found.title, [found]) if found else None
+def _section(found: Table | None) -> Section | None:
+    """Of a table alone."""
+    return Section(found.slug, found.title, [found]) if found else None
 
 
 def _depth_section(group: Group) -> Section:

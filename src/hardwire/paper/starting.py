@@ -68,5 +68,5 @@ def _left(accuracies: Sequence[float], iterations: Sequence[int], chance: float)
 
 def _deployed(cell: Cell, iteration: int) -> str:
     """The mean over seeds at this evaluation; nothing where there is none."""
-    course = dict(zip(cell.iterations(), cell.curve("deploy"), strict=True))
-    return f"{100 * course[iteration]:.1f}" if iteration in course else ""
+    found = cell.at("deploy", iteration)
+    return f"{statistics.fmean(found):.1f}" if found else ""
