@@ -24,6 +24,17 @@ def test_a_finished_study_has_nothing_left_to_do(tmp_path):
         assert {state.attempts for state in store.states().values()} == {1}
 
 
+def test_a_finished_study_leaves_the_checkpoints_of_another_one_in_the_same_store(tmp_path):
+    checkpoint = tmp_path / "study.sqlite.work" / "other.checkpoint"
+    checkpoint.parent.mkdir()
+    checkpoint.write_text("half way")
+    small_studies.conduct_here(small_studies.small(iterations=[4]), tmp_path / "study.sqlite")
+    assert [path.name for path in checkpoint.parent.iterdir()] == [checkpoint.name]
+    checkpoint.unlink()
+    small_studies.conduct_here(small_studies.small(iterations=[4]), tmp_path / "study.sqlite")
+    assert not checkpoint.parent.exists()
+
+
 def test_a_larger_grid_adds_to_what_is_there(tmp_path):
     small_studies.conduct_here(small_studies.small(iterations=[4]), tmp_path / "study.sqlite")
     small_studies.conduct_here(small_studies.small(iterations=[4], seeds=[0, 1]), tmp_path / "study.sqlite")

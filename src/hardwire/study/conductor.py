@@ -91,7 +91,8 @@ def conduct(
             todo.append(Task(key, description.kind, config, store.work, threads or description.threads, models))
             standing.work_left += standing.weight(config)
     _Conductor(store, runner, code, standing, watcher or Watcher()).play(todo)
-    if standing.done == standing.total and store.work.exists():
+    others = store.work.glob("*.checkpoint")  # of other studies in the same store, which may go on
+    if standing.done == standing.total and store.work.exists() and not any(others):
         shutil.rmtree(store.work)
     return standing
 
