@@ -15,6 +15,7 @@ from hardwire.paper.claims.base import Finding as F
 from hardwire.paper.claims.base import above, at_most, capped, number, worst
 from hardwire.paper.groups import NetworkRun
 from hardwire.paper.systems.verdicts import judge as judge_systems
+from hardwire.selection import SIX
 from hardwire.study.reporting import build, terminal, to_markdown
 
 HOLDS, WEAKER, FAILS, UNTESTED = "holds", "holds weaker", "does not hold", "not tested at this scale"
@@ -280,6 +281,25 @@ def test_where_the_widest_runs_cannot_test_a_claim_the_next_ones_do():
     lone = cells("hard-st+cage", {1.0: 0.98}, seeds=(0,))
     grid = cells("hard-st", {0.05: 0.9, 2.0: 0.905}, width=8_000, iterations=5_000)
     assert verdict("hard-st-robust", *lone, *grid) == HOLDS
+
+
+def test_what_is_said_of_several_methods_is_judged_by_the_nearest_runs_of_each():
+    def course(method, last, **rest):
+        return [made_run(method, 1.0, seed, confidence=(0.3, last), **rest) for seed in SEEDS]
+
+    wide, narrow = course("hard-st+cage", 0.9), {"width": 8_000, "iterations": 5_000, "depth": 4}
+    assert verdict("concentration", *wide) == WEAKER  # of six methods one was run
+    six = [run for method in SIX for run in course(method, 0.2 if method == "soft-mix" else 0.9, **narrow)]
+    finding = JUDGES["concentration"](Evidence([*wide, *six], [], {}))
+    assert finding.verdict == FAILS and "4 x 8,000" in finding.scale and "6 x 64,000" in finding.scale
+    assert verdict("concentration", *wide, *six[3:], *course("soft-mix", 0.4, **narrow)) == HOLDS
+
+
+def test_a_figure_that_is_not_judged_is_of_the_runs_that_have_most_of_it():
+    deep = gaps("soft-mix", 2.0, (0.4, 0.2), iterations=10_000)
+    four = [run for method in printed.FACTORIAL for run in gaps(method, 2.0, (0.3, 0.1), iterations=10_000, depth=4)]
+    finding = JUDGES["figure-1"](Evidence([*deep, *four], [], {}))
+    assert finding.verdict == UNTESTED and "4 x 64,000" in finding.scale and "no runs" not in finding.figure
 
 
 def test_where_the_nearest_runs_have_one_seed_the_nearest_with_several_decide():

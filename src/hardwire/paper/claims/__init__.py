@@ -68,7 +68,7 @@ def _is_behind(study: Study, claim: Claim, finding: Finding, evidence: Evidence)
     own = {run.config.identity for run in study.runs}
     if claim.key in systems.JUDGES:
         return bool(finding.figure) and any(run.config.kind == "systems" for run in study.runs)
-    if finding.scale == propositions.all_networks(evidence):
+    if finding.scale == evidence.networks:
         return bool(finding.figure) and any(run.config.identity in own for run in evidence.runs)
     groups = [group for group in evidence.groups if group.words in finding.scale.split("; ")]
     return any(run.config.identity in own for group in groups for cell in group.cells.values() for run in cell.runs)

@@ -13,6 +13,7 @@ from hardwire.paper.claims.base import (
     at_most,
     capped,
     named,
+    not_tested,
     number,
     spread,
     worst,
@@ -116,7 +117,7 @@ def _stable(group: Group) -> Finding | None:
     found = []
     for method in ("hard-st", "hard-st+cage", "gumbel-st+cage"):
         if not group.over_taus(method, group.main_depth):
-            found.append(Finding(UNTESTED, f"{method_name(method)} not run"))
+            found.append(not_tested(method_name(method)))
         for cell in group.over_taus(method, group.main_depth).values():
             mean = statistics.fmean(deployed(cell))
             found.append(Finding(HOLDS if 96.5 <= mean <= 99.0 else FAILS, f"{method_name(method)} {mean:.1f}"))

@@ -24,8 +24,9 @@ MANY = 4  # parts of a claim, above which not all are shown
 RULES = (
     "A claim is judged by the worst of what it speaks about: of all seeds, temperatures, layers and datasets it names. "
     "Where a part of that was not tested, it holds weaker at best.",
-    "On each dataset it is judged by the runs nearest to the paper's scale that can test it. One seed can refute it, "
-    "and lets it hold weaker at best; where only that is missing, the nearest runs with several seeds decide.",
+    "On each dataset it is judged by the runs nearest to the paper's scale that can test it, or the most of it; what "
+    "is said of several methods, method by method. One seed can refute it, and lets it hold weaker at best; where only "
+    "that is missing, the nearest runs with several seeds decide.",
     "Exact (a zero, a bound, an identity): holds only if no evaluation of any run breaks it.",
     "A above B: holds if the mean difference over seeds exceeds the margin that the claim states (0 if none) and every "
     "seed agrees; holds weaker if the mean has the right sign; does not hold otherwise.",
@@ -43,13 +44,14 @@ RULES = (
 class Finding:
     """What our runs say. figure: ours, with spread and n; scale: of the runs behind it.
 
-    few: it holds weaker only because there is one seed.
+    few: it holds weaker only because there is one seed; missing: parts of the claim that these runs do not test.
     """
 
     verdict: str
     figure: str = ""
     scale: str = ""
     few: bool = False
+    missing: int = 0
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,8 @@ def worst(findings: Iterable[Finding]) -> Finding:
         weaker = f", {count[WEAKER]} hold weaker" if count[WEAKER] and verdict != WEAKER else ""
         figures += f"; {count[HOLDS]} of {len(found)} parts hold{weaker}"
     few = verdict == WEAKER and all(one.few or one.verdict == HOLDS for one in found)
-    return Finding(verdict, figures, "; ".join(dict.fromkeys(one.scale for one in found if one.scale)), few)
+    scales = "; ".join(dict.fromkeys(one.scale for one in found if one.scale))
+    return Finding(verdict, figures, scales, few, sum(one.missing or one.verdict == UNTESTED for one in found))
 
 
 def capped(finding: Finding, seeds: int) -> Finding:
@@ -94,6 +97,11 @@ def capped(finding: Finding, seeds: int) -> Finding:
 def named(name: str, finding: Finding) -> Finding:
     """The finding with its subject in front of the figure."""
     return replace(finding, figure=f"{name}: {finding.figure}") if finding.figure else finding
+
+
+def not_tested(name: str) -> Finding:
+    """A part of a claim that these runs cannot test."""
+    return Finding(UNTESTED, f"{name} not tested")
 
 
 def spread(values: Sequence[float], unit: str = "") -> str:

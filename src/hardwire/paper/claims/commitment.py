@@ -6,9 +6,8 @@ from collections.abc import Callable
 from hardwire.gates import GATE_NAMES
 from hardwire.paper import printed
 from hardwire.paper.claims.base import FAILS, HOLDS, WEAKER, Finding, above, named, number, worst
-from hardwire.paper.claims.evidence import BINARY, Judges, at_scale, everywhere, learned, paired
+from hardwire.paper.claims.evidence import BINARY, Judges, at_scale, each_method, everywhere, learned, paired
 from hardwire.paper.groups import Cell, Group
-from hardwire.paper.names import method_name
 
 _UNARY = ("A", "B", "¬A", "¬B")
 
@@ -62,14 +61,11 @@ def _rising(method: str) -> Callable[[Group], Finding | None]:
     return check
 
 
-def _less_with_cage(group: Group) -> Finding | None:
-    found = []
-    for method in ("hard-st", "gumbel-st"):
-        plain, cage = group.get(method, group.main_depth, group.main_tau), group.side(f"{method}+cage", group.main_tau)
-        if plain is not None and cage is not None and learned(plain, cage):
-            differences = paired(plain, cage, lambda cell: [100 * run.history.final.confidence for run in cell.runs])
-            found.append(named(method_name(method), above(differences)))
-    return worst(found) if found else None
+def _less_with_cage(group: Group, method: str) -> Finding | None:
+    plain, cage = group.get(method, group.main_depth, group.main_tau), group.side(f"{method}+cage", group.main_tau)
+    if plain is None or cage is None or not learned(plain, cage):
+        return None
+    return above(paired(plain, cage, lambda cell: [100 * run.history.final.confidence for run in cell.runs]))
 
 
 def _shares(cell: Cell, gates: tuple[str, ...]) -> list[float]:
@@ -80,19 +76,16 @@ def _shares(cell: Cell, gates: tuple[str, ...]) -> list[float]:
     ]
 
 
-def _xor(group: Group) -> Finding | None:
-    cells = {
-        m: group.get(m, group.main_depth, group.main_tau) for m in ("hard-st", "soft-mix", "soft-gumbel", "gumbel-st")
-    }
-    hard = cells.pop("hard-st")
-    if hard is None:
-        return None
-    found = []
-    for method, cell in cells.items():
-        if cell is not None and learned(hard, cell):
-            differences = paired(hard, cell, lambda c: _shares(c, ("XOR", "XNOR")))
-            found.append(named(f"above {method_name(method)} by", above(differences)))
-    return worst(found) if found else None
+def _hard_st_has_more(gates: tuple[str, ...], sign: int) -> Callable[[Group, str], Finding | None]:
+    """Whether Hard-ST deploys these gates more often (1) or less often (-1) than a method, at the main temperature."""
+
+    def check(group: Group, method: str) -> Finding | None:
+        hard, cell = (group.get(m, group.main_depth, group.main_tau) for m in ("hard-st", method))
+        if hard is None or cell is None or not learned(hard, cell):
+            return None
+        return above([sign * more for more in paired(hard, cell, lambda cell: _shares(cell, gates))])
+
+    return check
 
 
 def _xor_number(group: Group) -> Finding | None:
@@ -102,17 +95,7 @@ def _xor_number(group: Group) -> Finding | None:
     return worst([named(gate, number(_shares(cell, (gate,)), "~11")) for gate in ("XOR", "XNOR")])
 
 
-def _unary(group: Group) -> Finding | None:
-    """Above the quarter of neurons that four gates of sixteen would have by chance, and above Hard-ST's."""
-    found = []
-    hard = group.get("hard-st", group.main_depth, group.main_tau)
-    for method in ("soft-mix", "soft-gumbel", "gumbel-st"):
-        cell = group.get(method, group.main_depth, group.main_tau)
-        if cell is not None and hard is not None and learned(cell, hard):
-            found.append(named(method_name(method), above(paired(cell, hard, lambda c: _shares(c, _UNARY)))))
-    return worst(found) if found else None
-
-
+_OTHERS = ("soft-mix", "soft-gumbel", "gumbel-st")
 _BOUNDS = {method: tuple(float(n) for n in text.split(" to ")) for method, text in printed.COMMITMENT.items()}
 JUDGES: Judges = {
     "hard-commits-more": everywhere(_more_committed),
@@ -122,8 +105,8 @@ JUDGES: Judges = {
     },
     "rising-soft-mix": everywhere(_rising("soft-mix")),
     "rising-gumbel-st": everywhere(_rising("gumbel-st")),
-    "cage-commits-less": everywhere(_less_with_cage),
-    "xor-more": everywhere(_xor),
+    "cage-commits-less": each_method(("hard-st", "gumbel-st"), _less_with_cage),
+    "xor-more": each_method(_OTHERS, _hard_st_has_more(("XOR", "XNOR"), 1), "above {} by"),
     "xor-11": at_scale(BINARY, _xor_number),
-    "unary": everywhere(_unary),
+    "unary": each_method(_OTHERS, _hard_st_has_more(_UNARY, -1)),
 }

@@ -5,10 +5,20 @@ import statistics
 from collections.abc import Callable
 
 from hardwire.paper import convergence
-from hardwire.paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Finding, above, named, worst
-from hardwire.paper.claims.evidence import BINARY, Judges, any_learned, at_scale, everywhere, learned
+from hardwire.paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Finding, above, named, not_tested, worst
+from hardwire.paper.claims.evidence import (
+    BINARY,
+    Judges,
+    any_learned,
+    at_scale,
+    each_method,
+    everywhere,
+    learned,
+)
 from hardwire.paper.groups import Cell, Group
-from hardwire.paper.names import method_name, tau_name
+from hardwire.paper.names import tau_name
+
+_CAGE = ("hard-st+cage", "gumbel-st+cage")
 
 
 def _settled(group: Group, method: str) -> dict[float, float | None]:
@@ -28,7 +38,9 @@ def _flat(group: Group) -> Finding | None:
         return None
     first = group.scale.evaluate_every
     right = all(value == first for value in found.values())
-    return Finding(HOLDS if right else FAILS, f"by the gap {_listed(found)}; the first evaluation is at {first:,}")
+    words = f"by the gap {_listed(found)}; the first evaluation is at {first:,}"
+    finding = Finding(HOLDS if right else FAILS, words)
+    return finding if len(found) > 1 else worst([finding, not_tested("another τ")])
 
 
 def _flat_by_accuracy(group: Group) -> Finding | None:
@@ -111,28 +123,23 @@ def _about(values: list[float], stated: float) -> Finding:
     return Finding(HOLDS if off <= 0.1 else WEAKER if off <= 0.25 else FAILS, f"{mean:.2f} (n={len(values)})")
 
 
-def _never_at_the_floor(group: Group) -> Finding | None:
-    taus = [
-        r.tau
-        for m in ("hard-st+cage", "gumbel-st+cage")
-        if (cell := _cage_runs(group, m))
-        for run in cell.runs
-        for r in run.history
-    ]
-    return Finding(HOLDS if min(taus) > 0.5 else FAILS, f"lowest τ_b {min(taus):.2f}") if taus else None
+def _never_at_the_floor(group: Group, method: str) -> Finding | None:
+    runs = _cage_runs(group, method)
+    if runs is None:
+        return None
+    lowest = min(record.tau for run in runs.runs for record in run.history)
+    return Finding(HOLDS if lowest > 0.5 else FAILS, f"lowest τ_b {lowest:.2f}")
 
 
-def _falls_as_confidence_rises(group: Group) -> Finding | None:
-    found = []
-    for method in ("hard-st+cage", "gumbel-st+cage"):
-        if cell := _cage_runs(group, method):
-            drops = [run.history.records[0].tau - run.history.final.tau for run in cell.runs]
-            found.append(named(method_name(method), above([100 * drop for drop in drops])))
-    return worst(found) if found else None
+def _falls_as_confidence_rises(group: Group, method: str) -> Finding | None:
+    runs = _cage_runs(group, method)
+    if runs is None:
+        return None
+    return above([100 * (run.history.records[0].tau - run.history.final.tau) for run in runs.runs])
 
 
 def _faster_commitment(group: Group) -> Finding | None:
-    hard, noisy = (_cage_runs(group, method) for method in ("hard-st+cage", "gumbel-st+cage"))
+    hard, noisy = (_cage_runs(group, method) for method in _CAGE)
     if hard is None or noisy is None or not learned(hard, noisy):
         return None
     one, other = (
@@ -147,9 +154,9 @@ JUDGES: Judges = {
     "soft-gumbel-iterations": at_scale(BINARY, _soft_gumbel_times),
     "times-faster": at_scale(BINARY, _times_faster),
     "u-shape": everywhere(_u_shape),
-    "cage-lowers-tau": everywhere(_falls_as_confidence_rises),
+    "cage-lowers-tau": each_method(_CAGE, _falls_as_confidence_rises),
     "cage-hard-course": at_scale(BINARY, _cage_course("hard-st+cage", "0.7", "0.9")),
     "cage-gumbel-course": at_scale(BINARY, _cage_course("gumbel-st+cage", "0.8", "0.85")),
-    "cage-above-floor": everywhere(_never_at_the_floor),
+    "cage-above-floor": each_method(_CAGE, _never_at_the_floor),
     "cage-hard-commits-faster": everywhere(_faster_commitment),
 }

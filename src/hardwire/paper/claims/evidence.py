@@ -1,7 +1,7 @@
 """What claims are judged by: the runs of a store, sorted, and the question of which of them a claim may be judged by.
 
-Of each dataset a claim is judged by the runs that come nearest to the paper's scale, among those that can test it at
-all; the order is fixed by the scale, never by what came out. Surprising: so two claims on one page may rest on runs of
+Of each dataset a claim is judged by the runs nearest to the paper's scale among those that can test the most of it; the
+order is fixed by what was run, never by what came out. Surprising: so two claims on one page may rest on runs of
 different widths; each says on which.
 """
 
@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from hardwire.paper.claims.base import UNTESTED, Finding, capped, named, worst
+from hardwire.paper.claims.base import UNTESTED, Finding, capped, named, not_tested, worst
 from hardwire.paper.groups import Cell, Group, NetworkRun, group_runs
-from hardwire.paper.names import dataset_name
+from hardwire.paper.names import dataset_name, method_name
 from hardwire.paper.systems.verdicts import Verdict
 
 Check = Callable[[Group], Finding | None]  # None: these runs say nothing about it
@@ -37,22 +37,38 @@ class Evidence:
     def datasets(self) -> list[str]:
         return list(dict.fromkeys(group.dataset for group in self.groups))
 
+    @cached_property
+    def networks(self) -> str:
+        """The scales of all networks, in short."""
+        widths = sorted({run.config.whole("width") for run in self.runs})
+        depths = sorted({run.depth for run in self.runs})
+        if not widths:
+            return ""
+        names = ", ".join(dict.fromkeys(dataset_name(run.config.text("dataset")) for run in self.runs))
+        return f"{names}; {_span(depths)} layers of {_span(widths)}; {len(self.runs)} runs"
+
     def on(self, dataset: str) -> list[Group]:
         return [group for group in self.groups if group.dataset == dataset]
 
     def nearest(self, dataset: str, check: Check) -> Finding | None:
         """What the first group says that can test it, or else the first that can say anything.
 
-        Where one seed is all that keeps it from holding, the next group with several decides, and both are shown.
+        Groups that can test all parts of it come before those that can test some. Where one seed is all that
+        keeps it from holding, the next group with several decides, and both are shown.
         """
         groups = [(group, finding) for group in self.on(dataset) if (finding := check(group)) is not None]
         found = [(group.seeds, about(group, finding)) for group, finding in groups]
+        found.sort(key=lambda one: one[1].missing)
         tested = [(seeds, finding) for seeds, finding in found if finding.verdict != UNTESTED]
         if not tested:
             return found[0][1] if found else None
         first = tested[0][1]
         more = next((finding for seeds, finding in tested[1:] if seeds > 1), None) if first.few else None
         return first if more is None else replace(worst([first, more]), verdict=more.verdict, few=more.few)
+
+
+def _span(values: list[int]) -> str:
+    return " to ".join(f"{value:,}" for value in dict.fromkeys((values[0], values[-1])))
 
 
 def _nearness(group: Group) -> tuple[bool, int]:
@@ -88,6 +104,25 @@ def at_scale(dataset: str, check: Check) -> Callable[[Evidence], Finding]:
         return replace(finding, verdict=UNTESTED)
 
     return lambda evidence: evidence.nearest(dataset, at_one) or Finding(UNTESTED)
+
+
+def each_method(
+    methods: Iterable[str], check: Callable[[Group, str], Finding | None], words: str = "{}"
+) -> Callable[[Evidence], Finding]:
+    """A judge of what is said of several methods: the worst of them, each by its own nearest runs.
+
+    words: what to call a method in the figure.
+    """
+
+    def judge_of(method: str) -> Callable[[Evidence], Finding]:
+        return everywhere(lambda group: check(group, method))
+
+    def judge(evidence: Evidence) -> Finding:
+        found = {words.format(method_name(method)): judge_of(method)(evidence) for method in methods}
+        parts = [not_tested(name) if one.verdict == UNTESTED else named(name, one) for name, one in found.items()]
+        return worst(parts) if any(one.verdict != UNTESTED for one in parts) else Finding(UNTESTED)
+
+    return judge
 
 
 def learned(*cells: Cell | None) -> bool:

@@ -14,6 +14,7 @@ from hardwire.paper.claims.base import (
     capped,
     exact,
     named,
+    not_tested,
     number,
     worst,
 )
@@ -64,7 +65,7 @@ def _noise_amplifies(group: Group) -> Finding | None:
     for tau in group.taus:
         noisy, plain = (group.get(method, group.main_depth, tau) for method in ("soft-gumbel", "soft-mix"))
         if noisy is None or plain is None or not learned(noisy, plain):
-            found.append(Finding(UNTESTED, f"{tau_name(tau)} not tested"))
+            found.append(not_tested(tau_name(tau)))
             continue
         for what, values in (("final", final), ("late peak", late)):
             found.append(named(f"{tau_name(tau)} {what}", above(paired(noisy, plain, values))))

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from hardwire.layers import default_group_temperature
 from hardwire.paper import printed
-from hardwire.paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Finding, above, exact, named, worst
-from hardwire.paper.claims.evidence import Evidence, Judges, everywhere, is_binary, measured, paired
+from hardwire.paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Finding, above, exact, worst
+from hardwire.paper.claims.evidence import Evidence, Judges, each_method, everywhere, is_binary, measured, paired
 from hardwire.paper.groups import Cell, Group
 from hardwire.paper.judging import AGREE, Measured, judge_printed
-from hardwire.paper.names import dataset_name, method_name
+from hardwire.paper.names import method_name
 from hardwire.paper.theory import scaling, single_nodes
 from hardwire.selection import SIX
 
@@ -31,7 +31,7 @@ def _expected_gap(evidence: Evidence) -> Finding:
         return Finding(UNTESTED)
     z = math.sqrt(statistics.fmean(run.measurements["gumbel.rms_z"] ** 2 for run in runs))
     figure = f"root mean square of (sampled - formula) / standard error {z:.2f}, 1 if they are equal (n={len(runs)})"
-    return Finding(HOLDS if abs(z - 1) <= 0.3 else FAILS, figure, all_networks(evidence))
+    return Finding(HOLDS if abs(z - 1) <= 0.3 else FAILS, figure, evidence.networks)
 
 
 def _decoupled(evidence: Evidence) -> Finding:
@@ -73,7 +73,7 @@ def _closes_with_confidence(evidence: Evidence) -> Finding:
     mean = statistics.fmean(found)
     verdict = HOLDS if max(found) < 0 else WEAKER if mean < 0 else FAILS
     return Finding(
-        verdict, f"rank correlation of confidence and node gap {mean:+.2f} (n={len(found)})", all_networks(evidence)
+        verdict, f"rank correlation of confidence and node gap {mean:+.2f} (n={len(found)})", evidence.networks
     )
 
 
@@ -111,14 +111,11 @@ def _gradient(evidence: Evidence) -> Finding:
     return _at_our_scale(exact(sum(value > 1e-3 for value in found), len(found), figure), evidence)
 
 
-def _concentrates(group: Group) -> Finding | None:
-    """Confidence at the end against the first evaluation, method by method."""
-    found = []
-    for method in group.methods:
-        cells = group.over_taus(method, group.main_depth).values()
-        rises = [100 * (r.history.final.confidence - r.history.records[0].confidence) for c in cells for r in c.runs]
-        found.append(named(method_name(method), above(rises)))
-    return worst(found) if found else None
+def _concentrates(group: Group, method: str) -> Finding | None:
+    """Confidence at the end against the first evaluation."""
+    cells = group.over_taus(method, group.main_depth).values()
+    rises = [100 * (r.history.final.confidence - r.history.records[0].confidence) for c in cells for r in c.runs]
+    return above(rises) if rises else None
 
 
 def _scaling(evidence: Evidence) -> Finding:
@@ -171,7 +168,7 @@ def _near(quantity: str, stated: float, slack: float, evidence: Evidence) -> Fin
     mean = statistics.fmean(values)
     off = abs(mean / stated - 1)
     figure = f"{mean:.3f}, {min(values):.3f} to {max(values):.3f} (n={len(values)})"
-    return Finding(HOLDS if off <= slack else WEAKER if off <= 0.5 else FAILS, figure, all_networks(evidence))
+    return Finding(HOLDS if off <= slack else WEAKER if off <= 0.5 else FAILS, figure, evidence.networks)
 
 
 def _alphas(evidence: Evidence) -> Finding:
@@ -253,22 +250,8 @@ def _start_gradients(cell: Cell, depth: int) -> list[float]:
     return [statistics.fmean(values) for values in layers if values]
 
 
-def all_networks(evidence: Evidence) -> str:
-    """The scales of all networks, in short."""
-    widths = sorted({run.config.whole("width") for run in evidence.runs})
-    depths = sorted({run.depth for run in evidence.runs})
-    if not widths:
-        return ""
-    names = ", ".join(dict.fromkeys(dataset_name(run.config.text("dataset")) for run in evidence.runs))
-    return f"{names}; {_span(depths)} layers of {_span(widths)}; {len(evidence.runs)} runs"
-
-
-def _span(values: list[int]) -> str:
-    return " to ".join(f"{value:,}" for value in dict.fromkeys((values[0], values[-1])))
-
-
 def _at_our_scale(finding: Finding, evidence: Evidence) -> Finding:
-    return Finding(finding.verdict, finding.figure, all_networks(evidence))
+    return Finding(finding.verdict, finding.figure, evidence.networks)
 
 
 JUDGES: Judges = {
@@ -284,7 +267,7 @@ JUDGES: Judges = {
     "loss-bound-nodes": _loss_bound("nodes_exceeded"),
     "loss-bound-in-all": _loss_bound("nodes_exceeded_in_all"),
     "gradient-formula": _gradient,
-    "concentration": everywhere(_concentrates),
+    "concentration": each_method(SIX, _concentrates),
     "convergence-scaling": _scaling,
     "binary-no-computation": _no_computation_gap,
     "same-computation": everywhere(_same_computation_gap),
