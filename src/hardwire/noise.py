@@ -81,29 +81,57 @@ def gumbel(key: NoiseKey, layer: int, nodes: int, choices: int, like: torch.Tens
     return _draw(key, neuron, key.draw, place_of(key, layer), choices, like)
 
 
-def sample_gumbel(
-    key: NoiseKey, layer: int, nodes: torch.Tensor, samples: int, choices: int, like: torch.Tensor
-) -> torch.Tensor:
-    """The same for every sample apart, [nodes, samples, choices], of the nodes with these numbers."""
+def sample_race(
+    key: NoiseKey, layer: int, nodes: torch.Tensor, samples: int, logits: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Gumbel noise for every sample apart: which choice has the largest noisy logit, [nodes, samples], and all noisy
+    logits, less what they have in common, [nodes, samples, choices]; of the nodes with these numbers and logits.
+
+    Noise is drawn as a race. Choice k arrives after an exponential time of rate p_k = softmax(logits)_k, and noisy
+    logits are -ln of these times. Such times have no memory, so who comes first (by the shares p), when (by the
+    winner's own draw), and how much later the others come (by theirs) are independent: the winner takes one uniform
+    draw, and a pass that only picks needs no more.
+    """
     check_samples(samples)
-    neuron = nodes.to(torch.int64).view(-1, 1, 1)
-    sample = torch.arange(samples, device=like.device).view(1, -1, 1)
-    return _draw(key, neuron, sample, sample_place(key, layer), choices, like)
+    choices, place = logits.shape[-1], sample_place(key, layer)
+    sample = torch.arange(samples, device=logits.device).view(1, -1, 1)
+    node = nodes.to(torch.int64).view(-1, 1, 1)
+    times = -torch.log(_uniform(key, node, sample, place, choices)).to(logits.dtype)
+    of_four_nodes = _uniform(key, node // 4, sample, place, 4, behind=choices)
+    uniform = of_four_nodes.gather(-1, (node % 4).expand(-1, samples, 1)).to(logits.dtype)
+    upto = torch.softmax(logits, -1).cumsum(-1).unsqueeze(1)
+    winner = (uniform >= upto[..., :-1] / upto[..., -1:]).sum(-1, keepdim=True)
+    first = times.gather(-1, winner).log()
+    later = torch.logaddexp(first, times.log() - torch.log_softmax(logits, -1).unsqueeze(1))
+    return winner.squeeze(-1), -later.scatter(-1, winner, first)
 
 
 def _draw(
     key: NoiseKey, neuron: torch.Tensor, draw: torch.Tensor | int, place: int, choices: int, like: torch.Tensor
 ) -> torch.Tensor:
     """Gumbel noise for broadcast counters [..., 1], with the choices on the last axis."""
-    blocks = (choices + 3) // 4  # a counter yields four words, one for each of four choices
-    block = torch.arange(blocks, device=like.device) + ((draw << 16) & _LOW)
-    placed = torch.full((), place, dtype=torch.int64, device=like.device)
-    step = torch.as_tensor(key.step, device=like.device) & _LOW
+    return -torch.log(-torch.log(_uniform(key, neuron, draw, place, choices))).to(like.dtype)
+
+
+def _uniform(
+    key: NoiseKey, neuron: torch.Tensor, draw: torch.Tensor | int, place: int, choices: int, behind: int = 0
+) -> torch.Tensor:
+    """Numbers between 0 and 1 for broadcast counters [..., 1], with the choices on the last axis.
+
+    behind: they come after the draws of so many choices.
+    """
+    device = neuron.device
+    block = torch.arange(_blocks(choices), device=device) + _blocks(behind) + ((draw << 16) & _LOW)
+    placed = torch.full((), place, dtype=torch.int64, device=device)
+    step = torch.as_tensor(key.step, device=device) & _LOW
     words = philox((neuron, block, step, placed), (key.seed & _LOW, (key.seed >> 32) & _LOW))
     word = torch.stack(torch.broadcast_tensors(*words), dim=-1).flatten(-2)[..., :choices]
     # 23 bits, so that a float32 uniform is never 0 or 1 and the noise always finite
-    uniform = ((word >> 9).to(torch.float32) + 0.5) * 2.0**-23
-    return -torch.log(-torch.log(uniform)).to(like.dtype)
+    return ((word >> 9).to(torch.float32) + 0.5) * 2.0**-23
+
+
+def _blocks(choices: int) -> int:
+    return (choices + 3) // 4  # a counter yields four words, one for each of four choices
 
 
 def wire_gumbel(key: NoiseKey, layer: int, logits: torch.Tensor) -> torch.Tensor:

@@ -116,8 +116,8 @@ std::vector<Confidences> select(const Stack& stack, const Logits& logits, const 
     const Level& level = stack.levels[l];
     LevelChoice& own = choice.levels[l];
     if (level.chooses_gates() && rules[l].gates.per_sample) {
-      own.sampled = logits[l].gates;
-      own.handicaps.resize(level.rows * kGates);
+      own.sampled = true;
+      for (auto* odds : {&own.upto, &own.waits, &own.rest}) odds->resize(level.rows * kGates);
       own.rule = rules[l].gates;
       own.sampled_sums = choice.sampled_sums;
       choice.sampled_sums += level.rows * kGates;
@@ -144,7 +144,7 @@ std::vector<Confidences> select(const Stack& stack, const Logits& logits, const 
     }
     results[task] =
         kernel.select_gates(logits[l].gates, begin, end, rules[l].gates, given(own.gates), given(own.coefficients));
-    if (own.sampled) kernel.race_handicaps(own.sampled, begin, end, own.handicaps.data());
+    if (own.sampled) kernel.race_odds(logits[l].gates, begin, end, own.odds());
     if (own.mixture.empty()) return;
     SelectionRule soft = rules[l].gates;
     soft.hard = false;

@@ -16,14 +16,15 @@ struct LevelChoice {
   std::vector<float> weights;       // [2 * rows][candidates], where they are learned and mixed
   Readers readers;                  // of picked wires, on the packed path
 
-  // Where gates are chosen for each sample apart: the caller's logits and their handicaps [rows][16], by what rule, and
-  // where its sums begin behind those of the stack.
-  const float* sampled = nullptr;
-  std::vector<float> handicaps;
+  // Where gates are chosen for each sample apart: their race as RaceView has it, by what rule, and where its sums begin
+  // behind those of the stack.
+  bool sampled = false;
+  std::vector<float> upto, waits, rest;
   SelectionRule rule;
   std::int64_t sampled_sums = 0;
 
-  SampledGates sampled_gates() const { return {sampled, handicaps.data()}; }
+  RaceOdds odds() { return {upto.data(), waits.data(), rest.data()}; }
+  RaceView race() const { return {upto.data(), waits.data(), rest.data()}; }
 };
 
 struct Choice {

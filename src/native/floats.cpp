@@ -69,7 +69,7 @@ float* level_memory(const Pass& pass, bool keep, Scratch& scratch, std::int64_t&
 void forward_level(const Level& level, const LevelChoice& choice, std::int64_t tile, const float* in, float* out) {
   const LevelView view = view_of(level, choice, false);
   if (choice.sampled)
-    kernels().forward_sampled(view, choice.sampled_gates(), choice.rule, tile * kTileSamples, in, out);
+    kernels().forward_sampled(view, choice.race(), choice.rule, tile * kTileSamples, in, out);
   else
     kernels().forward_floats(view, choice.coefficients.data(), in, out);
 }
@@ -118,8 +118,8 @@ void backward_level(const Pass& pass, std::size_t l, std::int64_t tile, const Ac
   const LevelView view = view_of(level, choice, false);
   if (below) std::memset(below - kTileSamples, 0, (level.inputs + 1) * kTileSamples * sizeof(float));
   if (choice.sampled)
-    return kernels().backward_sampled(view, choice.sampled_gates(), (*pass.rules)[l].gates, tile * kTileSamples,
-                                      all.in[l], rows, below, sums + pass.stack.sums + choice.sampled_sums);
+    return kernels().backward_sampled(view, choice.race(), (*pass.rules)[l].gates, tile * kTileSamples, all.in[l], rows,
+                                      below, sums + pass.stack.sums + choice.sampled_sums);
   const bool mixed = !choice.weights.empty();
   float* edges = level.chooses_wires() ? scratch.rows[0].get<float>(2 * level.neurons * kTileSamples) : nullptr;
   kernels().backward_floats(view, choice.coefficients.data(), all.in[l], rows, edges, mixed ? nullptr : below,

@@ -40,7 +40,7 @@ const Kernels& HARDWIRE_TABLE(HARDWIRE_ISA)() {
       .backward_floats = backward_floats,
       .forward_sampled = forward_sampled,
       .backward_sampled = backward_sampled,
-      .race_handicaps = race_handicaps,
+      .race_odds = race_odds,
       .wire_sums_floats = wire_sums_floats,
       .run_tile = run_tile,
   };

@@ -76,11 +76,15 @@ struct SelectionResult {
   bool finite;        // no NaN or infinity among the logits
 };
 
-// The logits of gates that are chosen for each sample apart, [rows][16], and what they are in a race; see
-// race_handicaps.
-struct SampledGates {
-  const float *logits, *handicaps;
+// Gates that are chosen for each sample apart, as a race, [rows][16] each. upto: their shares softmax(z) added up, up
+// to each; waits: one over each share, by which times of arrival are longer; rest: what logits lie below the lowest
+// that `waits` can say, mostly 0.
+template <class Float>
+struct Race {
+  Float *upto, *waits, *rest;
 };
+using RaceOdds = Race<float>;
+using RaceView = Race<const float>;
 
 // Sums over the batch in `parts` slices that lie `stride` floats apart and are added in order.
 struct SumParts {
@@ -214,13 +218,13 @@ struct Kernels {
 
   // The same two for a level whose gates are chosen for each sample apart; `sample` is the number of the tile's first
   // one in its batch. Backwards, sums[rows][16] get the gradients of the logits.
-  void (*forward_sampled)(const LevelView& level, const SampledGates& gates, const SelectionRule& rule,
-                          std::int64_t sample, const float* in, float* out);
-  void (*backward_sampled)(const LevelView& level, const SampledGates& gates, const SelectionRule& rule,
-                           std::int64_t sample, const float* in, const GradientRows& rows, float* below, float* sums);
+  void (*forward_sampled)(const LevelView& level, const RaceView& race, const SelectionRule& rule, std::int64_t sample,
+                          const float* in, float* out);
+  void (*backward_sampled)(const LevelView& level, const RaceView& race, const SelectionRule& rule, std::int64_t sample,
+                           const float* in, const GradientRows& rows, float* below, float* sums);
 
-  // Rows [begin, end) of such a level: logits[rows][16] -> handicaps[rows][16].
-  void (*race_handicaps)(const float* logits, std::int64_t begin, std::int64_t end, float* handicaps);
+  // Rows [begin, end) of such a level: from logits[rows][16] to its race.
+  void (*race_odds)(const float* logits, std::int64_t begin, std::int64_t end, const RaceOdds& odds);
 
   // As wire_sums_bits, from the edges of a level.
   void (*wire_sums_floats)(const WireView& wires, const float* in, const float* edges, float* sums);

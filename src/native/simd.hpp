@@ -421,11 +421,9 @@ inline void philox(Pair<T> c[4], std::uint32_t key0, std::uint32_t key1) {
   for (int i = 0; i < 4; ++i) c[i] = {low[i], high[i]};
 }
 
-// From random words to numbers: exponential ones, and Gumbel's.
-inline Floats exponential_draw(Words word) {
-  const Floats uniform = (to_floats(as_ints(word >> 9)) + 0.5f) * 0x1p-23f;
-  return -logarithm(uniform);
-}
+// From random words to numbers: uniform ones between 0 and 1, exponential ones, and Gumbel's.
+inline Floats uniform_draw(Words word) { return (to_floats(as_ints(word >> 9)) + 0.5f) * 0x1p-23f; }
+inline Floats exponential_draw(Words word) { return -logarithm(uniform_draw(word)); }
 inline Floats gumbel(Words word) { return -logarithm(exponential_draw(word)); }
 
 }  // namespace

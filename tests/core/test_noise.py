@@ -6,8 +6,9 @@ import torch
 from cases import close, property_test
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
-from hardwire.noise import NoiseKey, gumbel, gumbel_like, philox
+from hardwire.noise import NoiseKey, gumbel, gumbel_like, philox, sample_race
 
 ONES = 0xFFFFFFFF
 KNOWN_ANSWERS = [  # philox4x32-10 in the kat_vectors of the Random123 library, counter, key and answer
@@ -112,3 +113,20 @@ def test_noise_has_the_dtype_it_is_asked_for_and_is_finite(dtype):
         assert noise.dtype == dtype
         assert noise.shape == (1000, 16)
         assert noise.isfinite().all()
+
+
+def test_a_race_is_gumbel_noise_independent_of_choice_and_of_logits():
+    logits = torch.tensor([[0.0, 2.0, -1.0, 0.5, 1.5], [3.0, 3.0, -40.0, 0.0, 1.0]], dtype=torch.float64)
+    winner, noisy = sample_race(NoiseKey(5, 6, per_sample=True), 0, torch.tensor([2, 7]), 40_000, logits)
+    assert torch.equal(winner, noisy.argmax(-1))
+    noise = noisy + logits.logsumexp(-1).view(2, 1, 1) - logits.unsqueeze(1)
+    for node in range(2):
+        counts, shares = torch.bincount(winner[node], minlength=5), torch.softmax(logits[node], 0)
+        possible = shares > 1e-9
+        assert not counts[~possible].any()
+        assert stats.chisquare(counts[possible], 40_000 * shares[possible]).pvalue > 1e-3
+        for k in range(5):
+            assert stats.kstest(noise[node, :, k], "gumbel_r").pvalue > 1e-3
+        between = torch.corrcoef(torch.exp(-noise[node].T)) - torch.eye(5)
+        assert between.abs().max() < 0.02
+    assert torch.corrcoef(noise[:, :, 0])[0, 1].abs() < 0.02  # the draws of two nodes are their own

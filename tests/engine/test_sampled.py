@@ -20,13 +20,10 @@ def noise_of(net, sample, step=0, draw=0, evaluation=False):
     """[layer][neuron][gate] of one sample: its number stands where a draw's would, the draw's number with the layer."""
     return [
         [
-            [
-                oracle.gumbel(net.seed, step, layer + PER_SAMPLE + draw * 2**12, n, i, sample, evaluation)
-                for i in range(16)
-            ]
-            for n in range(width)
+            oracle.race(net.seed, step, layer + PER_SAMPLE + draw * 2**12, n, sample, evaluation, z)
+            for n, z in enumerate(logits)
         ]
-        for layer, width in enumerate(net.widths)
+        for layer, logits in enumerate(logits_of(net))
     ]
 
 

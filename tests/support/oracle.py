@@ -205,12 +205,28 @@ def philox(counter, key):
     return x
 
 
-def gumbel(seed, step, layer, neuron, choice, draw=0, evaluation=False):
-    """One Gumbel variable; a counter gives four words, one for each of four neighbouring choices."""
+def uniform(seed, step, layer, neuron, choice, draw=0, evaluation=False):
+    """A number between 0 and 1; a counter gives four words, one for each of four neighbouring choices."""
     counter = [neuron, choice // 4 + draw * 2**16, step, layer + (2**31 if evaluation else 0)]
     word = philox(counter, [seed % 2**32, seed // 2**32])[choice % 4]
-    uniform = (word // 2**9 + 0.5) / 2**23
-    return -math.log(-math.log(uniform))
+    return (word // 2**9 + 0.5) / 2**23
+
+
+def gumbel(*counter):
+    """One Gumbel variable."""
+    return -math.log(-math.log(uniform(*counter)))
+
+
+def race(seed, step, layer, neuron, sample, evaluation, z):
+    """The Gumbel noise of one sample for logits z, drawn as a race: first who wins, then when each one arrives."""
+    shares = softmax(z)
+    draw = uniform(seed, step, layer, neuron // 4, len(z) + neuron % 4, sample, evaluation)
+    winner = 0
+    while draw >= sum(shares[: winner + 1]):
+        winner += 1
+    own = [-math.log(uniform(seed, step, layer, neuron, k, sample, evaluation)) for k in range(len(z))]
+    times = [own[winner] + (own[k] / shares[k] if k != winner else 0.0) for k in range(len(z))]
+    return [-math.log(times[k]) - z[k] for k in range(len(z))]
 
 
 def network_noise(seed, step, widths, draw=0, evaluation=False):

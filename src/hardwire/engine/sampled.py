@@ -11,8 +11,8 @@ import torch
 from hardwire.engine.stack import Level, Rule
 from hardwire.errors import HardwireError
 from hardwire.gates import COEFFICIENTS, GATES
-from hardwire.noise import sample_gumbel
-from hardwire.selection import check_logits, pick
+from hardwire.noise import sample_race
+from hardwire.selection import check_logits
 
 _PART = 1 << 22  # weights handled at a time
 
@@ -69,9 +69,9 @@ class _Sampled(torch.autograd.Function):
 def _weights(logits: torch.Tensor, rows: torch.Tensor, rule: Rule, batch: int) -> tuple[torch.Tensor, torch.Tensor]:
     """The picked gate as one-hot and the softmax, [nodes, batch, 16] both."""
     assert rule.noise is not None
-    noise = sample_gumbel(rule.noise, rule.place, rows, batch, len(GATES), like=logits)
-    noisy = logits.unsqueeze(1) + noise
-    return pick(noisy), torch.softmax(noisy / rule.heat.tau, -1)
+    winner, noisy = sample_race(rule.noise, rule.place, rows, batch, logits)
+    picked = torch.nn.functional.one_hot(winner, len(GATES)).to(logits.dtype)
+    return picked, torch.softmax(noisy / rule.heat.tau, -1)
 
 
 def _features(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
