@@ -11,7 +11,9 @@ from hardwire.study.reporting.table import Entry, table
 TABLE = table("speeds", "Speeds", ["Ball", "Speed"], [["red", Entry("1.5", "2", "differ")]], notes=["a rule"])
 DRAWN = draw(lambda drawing: drawing.subplots().plot([1, 2]), 2, 2)
 FIGURE = Figure("course", "Course", "It falls.", "", *DRAWN, TABLE)
-REPORT = Report("R", [], [Section("balls", "Balls", [TABLE], [FIGURE], text=["first", "second"])])
+REPORT = Report(
+    "R", [], [Section("balls", "Balls", [TABLE], [FIGURE], text=["first", "second"], chips=[("1 red", "good")])]
+)
 
 
 def part(name: str) -> str:
@@ -36,7 +38,7 @@ def test_a_figure_is_written_beside_the_page_on_white(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(part("figure course") + part("text balls"))
     assert fill_pages(REPORT, [page]) == [page, tmp_path / "images" / "course.svg"]
-    assert "![Course](images/course.svg)" in page.read_text() and "- first\n- second\n" in page.read_text()
+    assert "![Course](images/course.svg)" in page.read_text() and "- 1 red\n- first\n- second\n" in page.read_text()
     assert 'fill="#ffffff"' in (tmp_path / "images" / "course.svg").read_text()
     assert fill_pages(REPORT, [page]) == []
 

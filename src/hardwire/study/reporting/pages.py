@@ -2,7 +2,7 @@
 
     <!-- report: table claims | Claim, Verdict -->      a table by its slug, all of its columns or those named
     <!-- report: figure accuracy-tau-... -->            a figure; its SVG goes to images/ beside the page
-    <!-- report: text headline -->                      the sentences of a section, as a list
+    <!-- report: text headline -->                      short results and sentences of a section, as a list
     <!-- report: end -->
 
 Surprising: a part that the report does not have is no mistake. A page may be written before the runs it will speak of.
@@ -99,7 +99,10 @@ def _on_white(figure: Figure) -> str:
 
 def _text(report: Report, name: str, columns: str | None, images: dict[str, str]) -> str:
     found = next((section for section in report.sections if section.slug == name), None)
-    return "\n".join(f"- {line}" for line in found.text) if found else ""
+    if found is None:
+        return ""
+    short = [", ".join(text for text, _ in found.chips)] if found.chips else []
+    return "\n".join(f"- {line}" for line in [*short, *found.text])
 
 
 _PARTS = {"table": _table, "figure": _figure, "text": _text}
