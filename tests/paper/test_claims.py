@@ -48,7 +48,8 @@ def test_every_claim_has_a_judge_what_would_refute_it_and_a_place_in_the_paper()
 def test_an_empty_store_proves_nothing_but_what_needs_no_run():
     judged = {claim.key: finding.verdict for claim, finding in judge_all(Evidence([], [], {}))}
     without_runs = {"gumbel-max", "convergence-scaling", "groupsum-alpha", "confidence-start", "hessian-nodes"}
-    without_runs |= {"table-11", "table-12-binary", "table-12-uniform", "about-a-fifth", "table-12-boundary"}
+    without_runs |= {"table-11", "table-12-binary", "table-12-uniform", "table-12-uniform-xor"}
+    without_runs |= {"about-a-fifth", "table-12-boundary"}
     assert {key for key, verdict in judged.items() if verdict != UNTESTED} == without_runs
 
 
@@ -126,11 +127,15 @@ def test_one_evaluation_that_is_not_zero_refutes_the_zero_gap():
 
 
 def test_every_depth_and_temperature_means_all_of_the_papers():
-    runs = [run for tau in printed.TAUS for run in gaps("hard-st", tau, (0.0, 0.0), depth=4)]
+    def mnist(tau, selection, depth):
+        return gaps("hard-st", tau, selection, depth=depth, dataset="mnist")
+
+    runs = [run for tau in printed.TAUS for run in mnist(tau, (0.0, 0.0), 4)]
     assert verdict("figure-4", *runs) == WEAKER  # zero, but at one depth of three
-    runs += [run for depth in (5, 6) for run in gaps("hard-st", 1.0, (0.0, 0.0), depth=depth)]
+    runs += [run for depth in (5, 6) for run in mnist(1.0, (0.0, 0.0), depth)]
     assert verdict("figure-4", *runs) == HOLDS and verdict("figure-4", *runs[3:]) == WEAKER  # without the lowest tau
-    assert verdict("figure-4", *runs[:3], *gaps("hard-st", 2.0, (0.0, 0.02))) == FAILS
+    assert verdict("figure-4", *runs[:3], *mnist(2.0, (0.0, 0.02), 6)) == FAILS
+    assert verdict("figure-4", *gaps("hard-st", 1.0, (0.0, 0.0))) == UNTESTED  # bits, where zero is no wonder
 
 
 def test_noise_must_not_help_at_any_temperature():
@@ -139,9 +144,78 @@ def test_noise_must_not_help_at_any_temperature():
 
     plain = soft("soft-mix", {0.5: 0.02, 2.0: 0.2})
     assert verdict("noise-does-not-reduce", *plain, *soft("soft-gumbel", {0.5: 0.03, 2.0: 0.4})) == HOLDS
-    assert verdict("noise-does-not-reduce", *plain, *soft("soft-gumbel", {0.5: 0.01, 2.0: 0.4})) == FAILS
+    assert verdict("noise-does-not-reduce", *plain, *soft("soft-gumbel", {0.5: -0.03, 2.0: -0.4})) == HOLDS  # by size
+    assert verdict("noise-does-not-reduce", *plain, *soft("soft-gumbel", {0.5: 0.015, 2.0: 0.4})) == WEAKER
+    assert verdict("noise-does-not-reduce", *plain, *soft("soft-gumbel", {0.5: 0.005, 2.0: 0.4})) == FAILS
+    assert verdict("noise-amplifies", *plain, *soft("soft-gumbel", {0.5: 0.03, 2.0: 0.4})) == HOLDS
+    assert verdict("noise-amplifies", *plain, *soft("soft-gumbel", {0.5: -0.03, 2.0: 0.4})) == FAILS  # signs count
     only_high = soft("soft-gumbel", {0.5: 0.03, 2.0: 0.4})[3:]
     assert verdict("noise-does-not-reduce", *plain, *only_high) == WEAKER  # at tau 0.5 nobody looked
+
+
+def test_a_gap_that_was_large_below_zero_on_the_way_is_no_small_gap():
+    soft = gaps("soft-gumbel", 2.0, (0.0, 0.3, 0.2, 0.2, 0.2))
+    assert verdict("pass-decides", *soft, *gaps("gumbel-st", 2.0, (0.0, 0.01, 0.01, 0.0, 0.0))) == HOLDS
+    assert verdict("pass-decides", *soft, *gaps("gumbel-st", 2.0, (0.0, -0.4, 0.01, 0.0, 0.0))) == FAILS
+    assert verdict("pass-decides", *soft, *gaps("gumbel-st", 1.0, (0.0, 0.01, 0.01, 0.0, 0.0))) == UNTESTED  # not tau 2
+
+
+def test_what_is_said_of_the_end_of_training_waits_for_it():
+    def run(gap, courses, **rest):
+        return [
+            made_run("gumbel-st", tau, seed, selection=(gap,) * 6, deploy=courses, **rest)
+            for tau in (0.5, 1.0, 2.0)
+            for seed in SEEDS
+        ]
+
+    rising, over = (0.2, 0.4, 0.5, 0.6, 0.7, 0.8), (0.2, 0.9, 0.97, 0.97, 0.97, 0.97)
+    short = {"width": 8_000, "iterations": 5_000}
+    assert verdict("gumbel-st-near-zero", *run(-0.03, rising, **short)) == UNTESTED
+    assert verdict("gumbel-st-near-zero", *run(-0.03, over, **short)) == FAILS
+    assert verdict("gumbel-st-near-zero", *run(0.002, over, **short)) == HOLDS
+    assert verdict("gumbel-st-near-zero", *run(-0.03, rising)) == FAILS  # at the paper's length it is over
+
+
+def test_a_gradient_vanishes_for_the_median_node_and_on_the_whole_or_it_holds_weaker():
+    def runs(low_median, low_mean):
+        sizes = {0.05: (low_median, low_mean), 2.0: (1.0, 1.0)}
+        return [
+            made_run("hard-st", tau, seed, depth=1, measurements=dict(zip(names, found, strict=True)))
+            for tau, found in sizes.items()
+            for seed in SEEDS
+        ]
+
+    names = ("start.gradient_median.1", "start.gradient.1")
+    assert verdict("flow-hard-st", *runs(0.5, 0.5)) == HOLDS and verdict("flow-hard-st", *runs(0.01, 0.01)) == FAILS
+    assert verdict("flow-hard-st", *runs(0.01, 1.5)) == WEAKER  # a few nodes learn, most do not
+
+
+def test_copies_of_one_starting_network_count_once():
+    def run(tau, seed, value):
+        return made_run("hard-st", tau, seed, measurements={"groupsum.std_over_sqrt_k": value})
+
+    copies = [run(tau, 0, 0.9) for tau in printed.TAUS]
+    finding = JUDGES["groupsum-std"](Evidence([*copies, run(1.0, 1, 0.5)], [], {}))
+    assert finding.verdict == HOLDS and finding.figure.startswith("0.700") and "2 different networks" in finding.figure
+
+
+def test_cages_temperature_is_looked_at_where_the_paper_names_it():
+    def runs(tau, **rest):
+        found = [made_run("hard-st+cage", 1.0, seed, (0.0,) * 10, (0.9,) * 10, **rest) for seed in SEEDS]
+        for run in found:
+            for record in run.history:
+                object.__setattr__(record, "tau", tau if record.iteration == 5_000 else 0.7)
+        return found
+
+    assert verdict("cage-hard-at-5000", *runs(1.05)) == HOLDS and verdict("cage-hard-at-5000", *runs(1.7)) == FAILS
+    assert verdict("cage-hard-at-5000", *runs(1.05, width=8_000)) == UNTESTED
+
+
+def test_on_cifar_robust_means_what_the_paper_calls_so():
+    cifar = dict(dataset="cifar10-binary", width=16_000, iterations=10_000, learning_rate=0.05)
+    assert verdict("hard-st-robust", *cells("hard-st", {0.05: 0.5, 2.0: 0.57}, **cifar)) == HOLDS
+    assert verdict("hard-st-robust", *cells("hard-st", {0.05: 0.47, 2.0: 0.57}, **cifar)) == FAILS
+    assert verdict("hard-st-robust", *cells("hard-st", {0.05: 0.9, 2.0: 0.97})) == FAILS
 
 
 def test_numbers_of_the_paper_are_judged_at_its_scale_only_and_all_of_them():
@@ -314,7 +388,8 @@ def test_where_the_nearest_runs_have_one_seed_the_nearest_with_several_decide():
     both = [*robust(0.965, (0,), **wide), *robust(0.965, SEEDS, **narrow)]
     finding = JUDGES["hard-st-robust"](Evidence(both, [], {}))
     assert finding.verdict == HOLDS and "64,000" in finding.scale and "8,000" in finding.scale
-    assert verdict("hard-st-robust", *robust(0.965, (0,), **wide), *robust(0.8, SEEDS, **narrow)) == FAILS
+    # a small network does not refute what a seed of a wide one shows, and does not let it hold
+    assert verdict("hard-st-robust", *robust(0.965, (0,), **wide), *robust(0.8, SEEDS, **narrow)) == WEAKER
     assert verdict("hard-st-robust", *robust(0.8, (0,), **wide), *robust(0.965, SEEDS, **narrow)) == FAILS
 
 

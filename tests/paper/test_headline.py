@@ -52,7 +52,15 @@ def test_the_headline_has_a_row_for_each_method_that_ran_and_the_papers_beside_i
     deployed = {("soft-mix", 0.05): 0.95, ("soft-mix", 2.0): 0.96}
     found = section(store_of(tmp_path / "s.sqlite", ["soft-mix"], deployed, {"soft-mix": 0.02}))
     (row,) = found.tables[0].rows
-    assert [entry.text for entry in row] == ["Soft-Mix", "0.05, 2", "95.0", "96.0", "+2.0", "+2.0", "97.2"]
+    assert [entry.text for entry in row] == [
+        "Soft-Mix",
+        "0.05, 2",
+        "95.0",
+        "96.0",
+        "+2.0 (τ=0.05)",
+        "+2.0 (τ=0.05)",
+        "97.2",
+    ]
     assert "4 layers, 10,000 iterations, n=1" in found.tables[0].notes[0]
 
 

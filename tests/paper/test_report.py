@@ -91,8 +91,9 @@ def test_the_claims_come_first_with_their_rule_and_what_can_be_judged_here_is(sm
     assert first.tables[0].notes == list(RULES)
     verdicts = {row[0].text: row[1].text for row in first.tables[0].rows}
     words = {claim.key: claim.words for claim in claims()}
-    for key in ("hard-zero-gap", "node-bound", "gradient-formula", "decoupled", "binary-no-computation"):
+    for key in ("hard-zero-gap", "node-bound", "decoupled", "binary-no-computation"):
         assert verdicts[words[key]] == "holds", key
+    assert verdicts[words["gradient-formula"]] == "holds weaker"  # as printed it is for methods without noise
     assert verdicts[words["over-98-and-58"]] == "not tested at this scale"
     text = (smoke[1] / "report.md").read_text()
     assert text.index("### Claims") < text.index("### Deployed accuracy") and all(rule in text for rule in RULES)

@@ -2,6 +2,7 @@
 
 import statistics
 from collections.abc import Callable
+from dataclasses import replace
 
 from hardwire.paper.claims.base import (
     FAILS,
@@ -26,13 +27,15 @@ from hardwire.paper.claims.evidence import (
     Judges,
     any_learned,
     at_scale,
+    at_scales,
     everywhere,
     learned,
     paired,
 )
 from hardwire.paper.claims.gaps import LARGE, NOTABLE
 from hardwire.paper.groups import Cell, Group
-from hardwire.paper.names import dataset_name, method_name, tau_name
+from hardwire.paper.judging import SLACK
+from hardwire.paper.names import method_name, tau_name
 
 _LONG = 60.0  # seconds of training below which the clock says nothing
 
@@ -54,7 +57,7 @@ def accuracy_range(group: Group, method: str) -> list[float]:
 
 
 def _collapses(group: Group) -> Finding | None:
-    """Gumbel-ST at the lowest temperature against its best, and against what Hard-ST loses on the same way."""
+    """Gumbel-ST at the lowest temperature against its best; what is still rising there may be slow, not lost."""
     cells = group.over_taus("gumbel-st", group.main_depth)
     if len(cells) < 2 or min(cells) > 0.1:
         return None
@@ -62,14 +65,23 @@ def _collapses(group: Group) -> Finding | None:
     low = cells[min(cells)]
     if not learned(best):
         return None
-    return above(paired(best, low, deployed), LARGE)
+    finding = above(paired(best, low, deployed), LARGE)
+    middle = low.iterations()[(len(low.iterations()) - 1) // 2]
+    rise = statistics.fmean(deployed(low)) - statistics.fmean(low.at("deploy", middle))
+    return (
+        finding if rise < LARGE else replace(finding, figure=f"{finding.figure}, {tau_name(min(cells))} still rising")
+    )
 
 
-def _robust(method: str, limit: float) -> Callable[[Group], Finding | None]:
+_CIFAR_RANGE = 7.2 + SLACK  # of Hard-ST there, in the paper, which calls it practically robust
+
+
+def _robust(method: str, limit: float, on_cifar: float | None = None) -> Callable[[Group], Finding | None]:
     def check(group: Group) -> Finding | None:
         cells = group.over_taus(method, group.main_depth).values()
         ranges = accuracy_range(group, method)
-        return at_most(ranges, limit) if ranges and any_learned(cells) else None
+        most = on_cifar if on_cifar is not None and group.dataset == CIFAR else limit
+        return at_most(ranges, most) if ranges and any_learned(cells) else None
 
     return check
 
@@ -86,23 +98,16 @@ def _cage_mends(group: Group) -> Finding | None:
     return worst([gain, named("below its best τ by", at_most(missing, NOTABLE) if missing else Finding(UNTESTED))])
 
 
-def _over(method: str, limits: dict[str, float]) -> Callable[[Evidence], Finding]:
-    """At every temperature above the limit, on each dataset."""
+def _over(method: str, limit: float) -> Callable[[Group], Finding | None]:
+    """At every temperature above the limit."""
 
-    def judge(evidence: Evidence) -> Finding:
-        found = []
-        for dataset, limit in limits.items():
+    def check(group: Group) -> Finding | None:
+        cells = group.over_taus(method, group.main_depth)
+        gains = [above([value - limit for value in deployed(cell)]) for cell in cells.values()]
+        values = [value for cell in cells.values() for value in deployed(cell)]
+        return Finding(worst(gains).verdict, f"{min(values):.1f} to {max(values):.1f}") if gains else None
 
-            def check(group: Group, limit: float = limit) -> Finding | None:
-                cells = group.over_taus(method, group.main_depth)
-                gains = [named(tau_name(t), above([v - limit for v in deployed(c)])) for t, c in cells.items()]
-                values = [value for cell in cells.values() for value in deployed(cell)]
-                return Finding(worst(gains).verdict, f"{min(values):.1f} to {max(values):.1f}") if gains else None
-
-            found.append(named(dataset_name(dataset), at_scale(dataset, check)(evidence)))
-        return worst(found)
-
-    return judge
+    return check
 
 
 def _worst_accuracy(method: str, stated: str, tau: float) -> Callable[[Group], Finding | None]:
@@ -183,14 +188,15 @@ def _overhead(evidence: Evidence) -> Finding:
     return capped(finding, min(seeds))
 
 
+_ALL = (MNIST, BINARY, CIFAR)
 JUDGES: Judges = {
     "gumbel-st-collapses": everywhere(_collapses),
     "gumbel-st-collapse-numbers": at_scale(BINARY, _collapse_numbers),
-    "hard-st-robust": everywhere(_robust("hard-st", LARGE)),
-    "cage-hard-insensitive": everywhere(_robust("hard-st+cage", 1.0)),
-    "cage-gumbel-insensitive": everywhere(_robust("gumbel-st+cage", 1.0)),
+    "hard-st-robust": everywhere(_robust("hard-st", LARGE, on_cifar=_CIFAR_RANGE)),
+    "cage-hard-insensitive": at_scales(dict.fromkeys(_ALL, _robust("hard-st+cage", 1.0))),
+    "cage-gumbel-insensitive": at_scales(dict.fromkeys(_ALL, _robust("gumbel-st+cage", 1.0))),
     "cage-fixes-gumbel": everywhere(_cage_mends),
-    "over-98-and-58": _over("hard-st+cage", {MNIST: 98.0, BINARY: 98.0, CIFAR: 58.0}),
+    "over-98-and-58": at_scales({MNIST: _over("hard-st+cage", 98.0), CIFAR: _over("hard-st+cage", 58.0)}),
     "soft-gumbel-85": at_scale(BINARY, _worst_accuracy("soft-gumbel", "~85", 0.05)),
     "stable-97": at_scale(BINARY, _stable),
     "cifar-18.9": at_scale(CIFAR, _worst_accuracy("gumbel-st", "18.9", 0.05)),

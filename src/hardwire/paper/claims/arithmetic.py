@@ -12,8 +12,10 @@ from hardwire.paper.theory import tables
 from hardwire.study.reporting.table import Table
 
 
-def _row(make: Callable[[Evidence], Table | None], *labels: str) -> Callable[[Evidence], Finding]:
-    """Holds if every cell of the rows with these labels agrees; weaker if some do."""
+def _row(
+    make: Callable[[Evidence], Table | None], *labels: str, columns: tuple[str, ...] = ()
+) -> Callable[[Evidence], Finding]:
+    """Holds if every cell of the rows with these labels agrees, in these columns or in all; weaker if some do."""
 
     def judge(evidence: Evidence) -> Finding:
         table = make(evidence)
@@ -21,6 +23,7 @@ def _row(make: Callable[[Evidence], Table | None], *labels: str) -> Callable[[Ev
             return Finding(UNTESTED)
         rows = [row for row in table.rows if row[0].text in labels]
         cells = [pair for row in rows for pair in zip(table.columns[1:], row[1:], strict=True) if pair[1].verdict]
+        cells = [pair for pair in cells if not columns or pair[0] in columns]
         judged = [(column, entry) for column, entry in cells if entry.verdict != NOT_COMPARABLE]
         if not judged:
             return Finding(UNTESTED)
@@ -53,9 +56,10 @@ def _about_a_fifth(evidence: Evidence) -> Finding:
 JUDGES: Judges = {
     "table-11": _gates,
     "table-12-binary": _row(_kinds, "Binary {0,1}"),
-    "table-12-uniform": _row(_kinds, "Uniform [0,1]"),
+    "table-12-uniform": _row(_kinds, "Uniform [0,1]", columns=("Unary", "AND/OR")),
+    "table-12-uniform-xor": _row(_kinds, "Uniform [0,1]", columns=("XOR",)),
     "about-a-fifth": _about_a_fifth,
     "table-12-mnist": _row(_kinds, "mnist pixels"),
-    "table-12-boundary": _row(_kinds, "Exactly at a = b = 0.5"),
+    "table-12-boundary": _row(_kinds, "As a, b approach 0.5"),
     "table-14": _row(lambda evidence: tables.pixel_distribution(evidence.pixels), *printed.PIXELS),
 }

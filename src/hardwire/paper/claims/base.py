@@ -26,7 +26,7 @@ RULES = (
     "Where a part of that was not tested, it holds weaker at best.",
     "On each dataset it is judged by the runs nearest to the paper's scale that can test it, or the most of it; what "
     "is said of several methods, method by method. One seed can refute it, and lets it hold weaker at best; where only "
-    "that is missing, the nearest runs with several seeds decide.",
+    "that is missing, it holds if the nearest runs with several seeds say so.",
     "Exact (a zero, a bound, an identity): holds only if no evaluation of any run breaks it.",
     "A above B: holds if the mean difference over seeds exceeds the margin that the claim states (0 if none) and every "
     "seed agrees; holds weaker if the mean has the right sign; does not hold otherwise.",

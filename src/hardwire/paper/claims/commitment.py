@@ -5,11 +5,13 @@ from collections.abc import Callable
 
 from hardwire.gates import GATE_NAMES
 from hardwire.paper import printed
-from hardwire.paper.claims.base import FAILS, HOLDS, WEAKER, Finding, above, named, number, worst
+from hardwire.paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Finding, above, named, number, worst
 from hardwire.paper.claims.evidence import BINARY, Judges, at_scale, each_method, everywhere, learned, paired
 from hardwire.paper.groups import Cell, Group
+from hardwire.paper.names import method_name
 
 _UNARY = ("A", "B", "¬A", "¬B")
+_OTHERS = ("soft-mix", "soft-gumbel", "gumbel-st")
 
 
 def _layers(cell: Cell) -> list[float]:
@@ -95,7 +97,19 @@ def _xor_number(group: Group) -> Finding | None:
     return worst([named(gate, number(_shares(cell, (gate,)), "~11")) for gate in ("XOR", "XNOR")])
 
 
-_OTHERS = ("soft-mix", "soft-gumbel", "gumbel-st")
+def _xor_of_others(group: Group) -> Finding | None:
+    """Of each method without CAGE but Hard-ST, at the paper's main temperature."""
+    found = []
+    for method in _OTHERS:
+        cell = group.get(method, group.main_depth, 1.0)
+        for gate in ("XOR", "XNOR"):
+            share = None if cell is None else statistics.fmean(_shares(cell, (gate,)))
+            figure = f"{method_name(method)} {gate} {share:.1f}" if share is not None else ""
+            verdict = UNTESTED if share is None else HOLDS if 5.5 <= share <= 8.5 else FAILS
+            found.append(Finding(verdict, figure))
+    return worst(found) if any(one.figure for one in found) else None
+
+
 _BOUNDS = {method: tuple(float(n) for n in text.split(" to ")) for method, text in printed.COMMITMENT.items()}
 JUDGES: Judges = {
     "hard-commits-more": everywhere(_more_committed),
@@ -108,5 +122,6 @@ JUDGES: Judges = {
     "cage-commits-less": each_method(("hard-st", "gumbel-st"), _less_with_cage),
     "xor-more": each_method(_OTHERS, _hard_st_has_more(("XOR", "XNOR"), 1), "above {} by"),
     "xor-11": at_scale(BINARY, _xor_number),
+    "xor-others": at_scale(BINARY, _xor_of_others),
     "unary": each_method(_OTHERS, _hard_st_has_more(_UNARY, -1)),
 }

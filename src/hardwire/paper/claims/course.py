@@ -38,7 +38,7 @@ def _flat(group: Group) -> Finding | None:
         return None
     first = group.scale.evaluate_every
     right = all(value == first for value in found.values())
-    words = f"by the gap {_listed(found)}; the first evaluation is at {first:,}"
+    words = f"by the gap, which is always 0: {_listed(found)}; the first evaluation is at {first:,}"
     finding = Finding(HOLDS if right else FAILS, words)
     return finding if len(found) > 1 else worst([finding, not_tested("another τ")])
 
@@ -51,7 +51,7 @@ def _flat_by_accuracy(group: Group) -> Finding | None:
     found = {tau: convergence.converged(cell, "accuracy") if learned(cell) else None for tau, cell in cells.items()}
     times = [value for value in found.values() if value is not None]
     ratio = max(times) / min(times) if len(times) == len(found) else math.inf
-    return Finding(HOLDS if ratio <= 2 else WEAKER if ratio <= 4 else FAILS, f"by accuracy {_listed(found)}")
+    return Finding(HOLDS if ratio <= 2 else FAILS, f"by accuracy {_listed(found)}")
 
 
 def _times_faster(group: Group) -> Finding | None:
@@ -87,7 +87,7 @@ def _soft_gumbel_times(group: Group) -> Finding | None:
     times = [value for value in found.values() if value is not None]
     if not found:
         return None
-    right = len(times) == len(found) and min(times) >= 12_000 and max(times) <= 43_000
+    right = len(times) == len(found) and min(times) >= 15_000 and max(times) <= 38_000
     return Finding(HOLDS if right else FAILS, f"{_listed(found)} (the paper: {stated} at the ends)")
 
 
@@ -116,6 +116,13 @@ def _cage_course(method: str, tau: str, confidence: str) -> Callable[[Group], Fi
     return check
 
 
+def _drops_at_once(group: Group) -> Finding | None:
+    """The temperature at iteration 5,000."""
+    cell = _cage_runs(group, "hard-st+cage")
+    found = [r.tau for run in cell.runs for r in run.history if r.iteration == 5_000] if cell else []
+    return named("τ at iteration 5,000", _about(found, 1.0)) if found else None
+
+
 def _about(values: list[float], stated: float) -> Finding:
     """Within a tenth of what the paper reads off its figure."""
     mean = statistics.fmean(values)
@@ -135,7 +142,7 @@ def _falls_as_confidence_rises(group: Group, method: str) -> Finding | None:
     runs = _cage_runs(group, method)
     if runs is None:
         return None
-    return above([100 * (run.history.records[0].tau - run.history.final.tau) for run in runs.runs])
+    return above([run.history.records[0].tau - run.history.final.tau for run in runs.runs])
 
 
 def _faster_commitment(group: Group) -> Finding | None:
@@ -156,6 +163,7 @@ JUDGES: Judges = {
     "u-shape": everywhere(_u_shape),
     "cage-lowers-tau": each_method(_CAGE, _falls_as_confidence_rises),
     "cage-hard-course": at_scale(BINARY, _cage_course("hard-st+cage", "0.7", "0.9")),
+    "cage-hard-at-5000": at_scale(BINARY, _drops_at_once),
     "cage-gumbel-course": at_scale(BINARY, _cage_course("gumbel-st+cage", "0.8", "0.85")),
     "cage-above-floor": each_method(_CAGE, _never_at_the_floor),
     "cage-hard-commits-faster": everywhere(_faster_commitment),

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from hardwire.paper.claims.base import UNTESTED, Finding, capped, named, not_tested, worst
+from hardwire.paper.claims.base import HOLDS, UNTESTED, WEAKER, Finding, capped, named, not_tested, worst
 from hardwire.paper.groups import Cell, Group, NetworkRun, group_runs
 from hardwire.paper.names import dataset_name, method_name
 from hardwire.paper.systems.verdicts import Verdict
@@ -53,8 +53,8 @@ class Evidence:
     def nearest(self, dataset: str, check: Check) -> Finding | None:
         """What the first group says that can test it, or else the first that can say anything.
 
-        Groups that can test all parts of it come before those that can test some. Where one seed is all that
-        keeps it from holding, the next group with several decides, and both are shown.
+        Groups that can test all parts of it come before those that can test some. Where one seed is all that keeps it
+        from holding, it holds if the next group with several seeds says so, and both are shown.
         """
         groups = [(group, finding) for group in self.on(dataset) if (finding := check(group)) is not None]
         found = [(group.seeds, about(group, finding)) for group, finding in groups]
@@ -64,7 +64,9 @@ class Evidence:
             return found[0][1] if found else None
         first = tested[0][1]
         more = next((finding for seeds, finding in tested[1:] if seeds > 1), None) if first.few else None
-        return first if more is None else replace(worst([first, more]), verdict=more.verdict, few=more.few)
+        if more is None:
+            return first
+        return replace(worst([first, more]), verdict=HOLDS if more.verdict == HOLDS else WEAKER, few=more.few)
 
 
 def _span(values: list[int]) -> str:
@@ -81,11 +83,11 @@ def about(group: Group, finding: Finding) -> Finding:
     return replace(capped(finding, group.seeds), scale=group.words)
 
 
-def everywhere(check: Check) -> Callable[[Evidence], Finding]:
-    """A judge of what holds in general: the worst over the datasets there are."""
+def everywhere(check: Check, *datasets: str) -> Callable[[Evidence], Finding]:
+    """A judge of what holds in general: the worst over these datasets; if none is named, over all there are."""
 
     def judge(evidence: Evidence) -> Finding:
-        found = {dataset: evidence.nearest(dataset, check) for dataset in evidence.datasets}
+        found = {dataset: evidence.nearest(dataset, check) for dataset in datasets or evidence.datasets}
         tested = {dataset: one for dataset, one in found.items() if one is not None and one.verdict != UNTESTED}
         if len(tested) > 1:
             return worst(named(dataset_name(dataset), finding) for dataset, finding in tested.items())
@@ -104,6 +106,12 @@ def at_scale(dataset: str, check: Check) -> Callable[[Evidence], Finding]:
         return replace(finding, verdict=UNTESTED)
 
     return lambda evidence: evidence.nearest(dataset, at_one) or Finding(UNTESTED)
+
+
+def at_scales(checks: dict[str, Check]) -> Callable[[Evidence], Finding]:
+    """The same on several datasets: the worst of them."""
+    judges = {dataset_name(dataset): at_scale(dataset, check) for dataset, check in checks.items()}
+    return lambda evidence: worst(named(dataset, judge(evidence)) for dataset, judge in judges.items())
 
 
 def each_method(

@@ -1,13 +1,15 @@
 """Claims about the gap: which methods have one, at which temperatures, how it goes over training."""
 
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
-from hardwire.paper import printed
+from hardwire.paper import convergence, printed
 from hardwire.paper.claims.base import (
     FAILS,
     HOLDS,
     UNTESTED,
+    WEAKER,
     Finding,
     above,
     at_most,
@@ -16,6 +18,7 @@ from hardwire.paper.claims.base import (
     named,
     not_tested,
     number,
+    spread,
     worst,
 )
 from hardwire.paper.claims.evidence import (
@@ -24,16 +27,21 @@ from hardwire.paper.claims.evidence import (
     MNIST,
     Evidence,
     Judges,
+    any_learned,
     at_scale,
     everywhere,
     learned,
     paired,
 )
 from hardwire.paper.groups import Cell, Group
+from hardwire.paper.judging import Measured
 from hardwire.paper.names import method_name, tau_name
 
 NOTABLE = 1.0  # points: a gap that is one
 LARGE = 5.0  # points: the paper's threshold of practical significance
+
+
+HIGH = 2.0  # the highest temperature of the paper: what it says of high ones needs runs there
 
 
 def late(cell: Cell) -> list[float]:
@@ -44,37 +52,75 @@ def final(cell: Cell) -> list[float]:
     return cell.finals("selection")
 
 
-def _compare(
-    one: str, other: str, side: str, values: Callable[[Cell], list[float]], margin: float = 0.0
-) -> Callable[[Group], Finding | None]:
-    """one above other at the lowest or highest temperature."""
+def _final_size(cell: Cell) -> list[float]:
+    return [abs(gap) for gap in final(cell)]
+
+
+def _late_size(cell: Cell) -> list[float]:
+    return cell.largest("selection")
+
+
+_SIZES = {"at the end": _final_size, "late": _late_size}
+
+
+def _signed(cell: Cell, what: str) -> str:
+    """The gap whose size is meant, with its sign."""
+    found = [final(cell)] if what == "at the end" else list(zip(*cell.ranges("selection"), strict=True))
+    return f"{max((statistics.fmean(values) for values in found), key=abs):+.1f}"
+
+
+def _compare(one: str, other: str, margin: float = 0.0) -> Callable[[Group], Finding | None]:
+    """The gap of one above that of the other by size, at the highest temperature: at the end, and at its largest."""
 
     def check(group: Group) -> Finding | None:
-        tau = group.taus[0] if side == "low" else group.taus[-1]
-        first, second = group.side(one, tau), group.side(other, tau)
+        first, second = group.side(one, HIGH), group.side(other, HIGH)
         if first is None or second is None or not learned(first, second):
             return None
-        return above(paired(first, second, values), margin)
+        found = []
+        for what, size in _SIZES.items():
+            words = f"{what} ({_signed(first, what)} and {_signed(second, what)})"
+            found.append(named(words, above(paired(first, second, size), margin)))
+        return worst(found)
 
     return check
 
 
-def _noise_amplifies(group: Group) -> Finding | None:
-    """Soft-Gumbel above Soft-Mix at every temperature, at the end and at the late peak."""
-    found = []
+def _of_mixtures(group: Group, check: Callable[[Cell, Cell], Iterable[Finding]]) -> Finding | None:
+    """Soft-Gumbel and Soft-Mix at every temperature."""
+    found: list[Finding] = []
     for tau in group.taus:
         noisy, plain = (group.get(method, group.main_depth, tau) for method in ("soft-gumbel", "soft-mix"))
         if noisy is None or plain is None or not learned(noisy, plain):
             found.append(not_tested(tau_name(tau)))
-            continue
-        for what, values in (("final", final), ("late peak", late)):
-            found.append(named(f"{tau_name(tau)} {what}", above(paired(noisy, plain, values))))
-    return worst(found) if found else None
+        else:
+            found += [named(tau_name(tau), part) for part in check(noisy, plain)]
+    return worst(found) if any(one.verdict != UNTESTED for one in found) else None
+
+
+def _noise_does_not_reduce(group: Group) -> Finding | None:
+    """By size: holds where Soft-Gumbel's gap is no smaller, fails where it is smaller by a point."""
+
+    def check(noisy: Cell, plain: Cell) -> Iterable[Finding]:
+        for what, size in _SIZES.items():
+            less = Measured.of(paired(plain, noisy, size))
+            verdict = HOLDS if less.value + 2 * less.error <= 0 else WEAKER if less.value <= NOTABLE else FAILS
+            figure = f"{what} {_signed(noisy, what)} and {_signed(plain, what)}"
+            yield capped(Finding(verdict, figure), len(noisy.runs))
+
+    return _of_mixtures(group, check)
+
+
+def _noise_amplifies(group: Group) -> Finding | None:
+    """Soft-Gumbel above Soft-Mix, signs counting, as the paper's table has them."""
+    values = {"final": final, "late peak": late}
+    return _of_mixtures(
+        group, lambda noisy, plain: [named(w, above(paired(noisy, plain, of))) for w, of in values.items()]
+    )
 
 
 def _small_only_at_low_tau(group: Group) -> Finding | None:
     cells = group.over_taus("soft-mix", group.main_depth)
-    if len(cells) < 2 or not learned(*cells.values()):
+    if len(cells) < 2 or max(cells) < HIGH or not learned(*cells.values()):
         return None
     low, high = cells[min(cells)], cells[max(cells)]
     small = named(f"late peak at {tau_name(min(cells))}", at_most(late(low), NOTABLE))
@@ -83,19 +129,32 @@ def _small_only_at_low_tau(group: Group) -> Finding | None:
 
 
 def _soft_has_a_gap(group: Group) -> Finding | None:
-    cell = group.get("soft-mix", group.main_depth, group.taus[-1])
+    cell = group.get("soft-mix", group.main_depth, HIGH)
     return above(late(cell), NOTABLE) if cell is not None and learned(cell) else None
 
 
 def _near_zero(group: Group) -> Finding | None:
-    """Gumbel-ST's final gap wherever it does not fail by the dagger rule."""
-    cells = group.over_taus("gumbel-st", group.main_depth)
-    found = [
-        named(tau_name(tau), at_most([abs(value) for value in final(cell)], 1.1))
-        for tau, cell in cells.items()
-        if not cell.mark
-    ]
-    return worst(found) if found else None
+    """Gumbel-ST's final gap at each of the paper's temperatures where it does not fail there, once it has learned."""
+    if not group.over_taus("gumbel-st", group.main_depth):
+        return None
+    found = []
+    for tau in (tau for tau in printed.TAUS if tau >= 0.5):
+        cell = group.get("gumbel-st", group.main_depth, tau)
+        if cell is None or cell.mark:
+            found.append(not_tested(tau_name(tau)))
+        else:
+            part = replace(at_most(_final_size(cell), 1.1), figure=spread(final(cell)))
+            found.append(named(tau_name(tau), part if _at_the_end(group, cell) else _still_learning(part)))
+    return worst(found)
+
+
+def _at_the_end(group: Group, cell: Cell) -> bool:
+    """Whether training is over: the paper's length, or accuracy that has stopped rising."""
+    return group.comparable or convergence.converged(cell, "accuracy") is not None
+
+
+def _still_learning(finding: Finding) -> Finding:
+    return Finding(UNTESTED, f"{finding.figure}, still learning")
 
 
 def _numbers(
@@ -132,7 +191,9 @@ def _peak_of_figure_2a(group: Group) -> Finding | None:
 
 def _residual(group: Group) -> Finding | None:
     cell = group.get("soft-gumbel", group.main_depth, group.main_tau)
-    return above(final(cell)) if cell is not None and learned(cell) else None
+    if cell is None or not learned(cell):
+        return None
+    return above(final(cell)) if _at_the_end(group, cell) else _still_learning(above(final(cell)))
 
 
 def _negative_at_low_tau(group: Group) -> Finding | None:
@@ -145,35 +206,44 @@ def _negative_at_low_tau(group: Group) -> Finding | None:
 
 def _uniformly_zero(evidence: Evidence) -> Finding:
     """The heatmap: Hard-ST's final gap at every depth and temperature; some of the paper's never run are not tested."""
+    groups = evidence.on(MNIST)
     cells = {
         (group.words, method, tau): (group.main_depth, cell)
-        for group in evidence.groups
+        for group in groups
         for method in ("hard-st", "hard-st+cage")
         for tau, cell in group.over_taus(method, group.main_depth).items()
     }
+    if not cells:
+        return Finding(UNTESTED)
     gaps = [abs(value) for _, cell in cells.values() for value in cell.finals("total")]
-    figure = f"largest final gap {max(gaps, default=0.0):.1f} points in {len(cells)} cells"
+    figure = f"largest final gap {max(gaps):.1f} points in {len(cells)} cells"
     found = exact(sum(gap > NOTABLE for gap in gaps), len(cells), figure)
     depths, taus = {depth for depth, _ in cells.values()}, {tau for _, method, tau in cells if method == "hard-st"}
     left = [f"L={depth}" for depth in printed.DEPTHS if depth not in depths]
     left += [tau_name(tau) for tau in printed.TAUS if tau not in taus]
-    return worst([found, Finding(UNTESTED, f"not run: {', '.join(left)}")]) if cells and left else found
+    if left:
+        found = worst([found, Finding(UNTESTED, f"not run: {', '.join(left)}")])
+    return replace(found, scale="; ".join(group.words for group in groups))
 
 
 def _smaller_on_cifar(evidence: Evidence) -> Finding:
-    tops, scales, seeds = [], [], []
-    for dataset in (CIFAR, BINARY):
-        for group in evidence.on(dataset):
-            cells = group.over_taus("soft-gumbel", group.main_depth).values()
-            if cells and learned(*cells):
-                tops.append(max(statistics.fmean(late(cell)) for cell in cells))
-                scales.append(group.words)
-                seeds.append(group.seeds)
-                break
-    if len(tops) < 2:
+    """The largest size late in training, at the temperatures that both datasets have."""
+    nearest = [
+        next((g for g in evidence.on(dataset) if any_learned(g.over_taus("soft-gumbel", g.main_depth).values())), None)
+        for dataset in (CIFAR, BINARY)
+    ]
+    cifar, mnist = nearest
+    if cifar is None or mnist is None:
         return Finding(UNTESTED)
-    figure = f"late peak {tops[0]:.1f} on CIFAR-10-Binary, {tops[1]:.1f} on MNIST-Binary"
-    return capped(Finding(HOLDS if tops[0] < tops[1] else FAILS, figure, "; ".join(scales)), min(seeds))
+    both = [group.over_taus("soft-gumbel", group.main_depth) for group in (cifar, mnist)]
+    taus = [tau for tau in both[0] if tau in both[1]]
+    if not taus:
+        return Finding(UNTESTED)
+    sizes = [max(statistics.fmean(_late_size(cells[tau])) for tau in taus) for cells in both]
+    listed = ", ".join(f"{tau:g}" for tau in taus)
+    figure = f"late size {sizes[0]:.1f} on CIFAR-10-Binary, {sizes[1]:.1f} on MNIST-Binary at τ {listed}"
+    verdict = HOLDS if sizes[0] < sizes[1] else FAILS
+    return capped(Finding(verdict, figure, f"{cifar.words}; {mnist.words}"), min(cifar.seeds, mnist.seeds))
 
 
 def _only_computation(group: Group) -> Finding | None:
@@ -199,9 +269,10 @@ def _factorial(group: Group) -> Finding | None:
 _SOFT_GUMBEL = {"final": ("0.7", "0.2", "0.2", "0.2", "2.1"), "late peak": ("2", "2", "7", "17", "40")}
 JUDGES: Judges = {
     "soft-mixtures-have-a-gap": everywhere(_soft_has_a_gap),
-    "pass-decides": everywhere(_compare("soft-gumbel", "gumbel-st", "high", late, LARGE)),
-    "hard-below-soft-gumbel": everywhere(_compare("soft-gumbel", "hard-st", "high", late)),
-    "noise-does-not-reduce": everywhere(_noise_amplifies),
+    "pass-decides": everywhere(_compare("soft-gumbel", "gumbel-st", LARGE)),
+    "hard-below-soft-gumbel": everywhere(_compare("soft-gumbel", "hard-st")),
+    "noise-does-not-reduce": everywhere(_noise_does_not_reduce),
+    "noise-amplifies": at_scale(BINARY, _noise_amplifies),
     "soft-mix-only-at-low-tau": everywhere(_small_only_at_low_tau),
     "gumbel-st-near-zero": everywhere(_near_zero),
     "figure-1": at_scale(BINARY, _factorial),
@@ -209,7 +280,7 @@ JUDGES: Judges = {
     "soft-gumbel-numbers": at_scale(BINARY, _numbers("soft-gumbel", printed.TAUS, _SOFT_GUMBEL)),
     "gumbel-st-negative-numbers": at_scale(BINARY, _numbers("gumbel-st", (0.05, 0.1), {"final": ("-40", "-59")})),
     "figure-2a": at_scale(BINARY, _peak_of_figure_2a),
-    "residual-gap": everywhere(_residual),
+    "residual-gap": everywhere(_residual, BINARY),
     "negative-early": everywhere(_negative_at_low_tau),
     "figure-4": _uniformly_zero,
     "mnist-computation-only": at_scale(MNIST, _only_computation),

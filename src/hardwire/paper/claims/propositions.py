@@ -3,6 +3,7 @@
 import math
 import statistics
 from collections.abc import Callable
+from dataclasses import replace
 
 from hardwire.layers import default_group_temperature
 from hardwire.paper import printed
@@ -12,11 +13,10 @@ from hardwire.paper.groups import Cell, Group
 from hardwire.paper.judging import AGREE, Measured, judge_printed
 from hardwire.paper.names import method_name
 from hardwire.paper.theory import scaling, single_nodes
-from hardwire.selection import SIX
+from hardwire.selection import METHODS, SIX
 
 _HARD, _SOFT = ("hard-st", "gumbel-st", "hard-st+cage", "gumbel-st+cage"), ("soft-mix", "soft-gumbel")
 _GONE = 0.1  # share of a gradient below which it has vanished
-_FEW = 0.05  # share of samples above a first-order bound that its open second-order term may excuse
 
 
 def _gumbel_max(evidence: Evidence) -> Finding:
@@ -89,7 +89,7 @@ def _node_bound(evidence: Evidence) -> Finding:
 
 
 def _loss_bound(quantity: str) -> Callable[[Evidence], Finding]:
-    """The share of samples above the first-order part, method by method."""
+    """The share of samples above the first-order part, method by method; what lies above is left to the open O(Δ²)."""
 
     def judge(evidence: Evidence) -> Finding:
         found = []
@@ -97,18 +97,27 @@ def _loss_bound(quantity: str) -> Callable[[Evidence], Finding]:
             shares = measured((run for run in evidence.runs if run.method == method), f"loss.{quantity}")
             if shares:
                 share = statistics.fmean(shares)
-                verdict = HOLDS if share == 0 else WEAKER if share <= _FEW else FAILS
-                found.append(Finding(verdict, f"{method_name(method)} {share:.1%}"))
-        return _at_our_scale(worst(found), evidence)
+                found.append(Finding(HOLDS if share == 0 else WEAKER, f"{method_name(method)} {share:.1%}"))
+        above_it = worst(found)
+        words = f"samples above the first-order part: {above_it.figure}" if found else ""
+        return _at_our_scale(replace(above_it, figure=words), evidence)
 
     return judge
 
 
 def _gradient(evidence: Evidence) -> Finding:
-    """A thousandth: steps are in float32, and where a network has learned its rows, p - 1 has few digits left."""
-    found = measured(evidence.runs, "gradient.difference")
-    figure = f"largest relative difference {max(found, default=0):.1e} (n={len(found)})"
-    return _at_our_scale(exact(sum(value > 1e-3 for value in found), len(found), figure), evidence)
+    """A thousandth: steps are in float32, and where a network has learned its rows, p - 1 has few digits left.
+
+    The paper prints w = softmax(z / tau) for all four methods; with noise it is that of z + G, as its section 2 says.
+    """
+    parts = []
+    for noisy, w in ((False, "w as printed"), (True, "with noise, w of the noisy logits")):
+        runs = [run for run in evidence.runs if METHODS[SIX[run.method][0]].noisy == noisy]
+        found = measured(runs, "gradient.difference")
+        figure = f"{w}: largest relative difference {max(found, default=0):.1e} (n={len(found)})"
+        part = exact(sum(value > 1e-3 for value in found), len(found), figure)
+        parts.append(replace(part, verdict=WEAKER) if noisy and part.verdict == HOLDS else part)
+    return _at_our_scale(worst(part for part in parts if part.verdict != UNTESTED), evidence)
 
 
 def _concentrates(group: Group, method: str) -> Finding | None:
@@ -126,8 +135,7 @@ def _scaling(evidence: Evidence) -> Finding:
         missing = sum(steps is None for steps in result.steps)
         never = f", {missing} of {len(result.steps)} τ never" if missing else ""
         found.append((agrees, f"{result.name}: exponent {exponent}{never}"))
-    agreeing = sum(agrees for agrees, _ in found)
-    verdict = HOLDS if agreeing == len(found) else WEAKER if agreeing else FAILS
+    verdict = HOLDS if all(agrees for agrees, _ in found) else FAILS
     return Finding(verdict, "; ".join(text for _, text in found), "a single node of K=16, to confidence 0.9")
 
 
@@ -162,12 +170,12 @@ def _sigma(evidence: Evidence) -> Finding:
 
 
 def _near(quantity: str, stated: float, slack: float, evidence: Evidence) -> Finding:
-    values = measured(evidence.runs, quantity)
+    values = set(measured(evidence.runs, quantity))  # runs of one stream start from the same network
     if not values:
         return Finding(UNTESTED)
     mean = statistics.fmean(values)
     off = abs(mean / stated - 1)
-    figure = f"{mean:.3f}, {min(values):.3f} to {max(values):.3f} (n={len(values)})"
+    figure = f"{mean:.3f}, {min(values):.3f} to {max(values):.3f} ({len(values)} different networks)"
     return Finding(HOLDS if off <= slack else WEAKER if off <= 0.5 else FAILS, figure, evidence.networks)
 
 
@@ -191,7 +199,7 @@ def _hessian_nodes(evidence: Evidence) -> Finding:
 
 def _hessian_networks(evidence: Evidence) -> Finding:
     pairs = {}
-    for tau in (term.tau for term in single_nodes.hessian_terms()):
+    for tau in printed.TAUS:
         ours, theirs = (measured(evidence.runs, f"hessian.{tau:g}.{name}") for name in ("measured", "expansion"))
         if ours and theirs:
             pairs[tau] = statistics.fmean(ours), statistics.fmean(theirs)
@@ -201,53 +209,52 @@ def _hessian_networks(evidence: Evidence) -> Finding:
 def _expansion(pairs: dict[float, tuple[float, float]], on: str) -> Finding:
     """From which tau on the second-order term is within a tenth of what noise does; the paper's temperatures decide.
 
-    An expansion in 1 / tau that is right holds at all larger tau too; where the two only cross, it is not right.
+    An expansion in 1 / tau that is right holds at all larger tau too; where the two only cross, it is not right. The
+    paper quotes it from others and says that it does not explain what noise does here.
     """
     off = [tau for tau, (ours, theirs) in pairs.items() if not ours or abs(theirs / ours - 1) > 0.1]
     right = [tau for tau in pairs if tau > max(off, default=0)]
     of_the_paper = [tau for tau in pairs if tau in printed.TAUS]
     good = sum(tau in right for tau in of_the_paper)
-    verdict = HOLDS if good == len(of_the_paper) else WEAKER if good else FAILS
+    verdict = FAILS if good == len(of_the_paper) else WEAKER if good else HOLDS
     listed = ", ".join(f"τ={tau:g}: {ours:.2g} against {theirs:.2g}" for tau, (ours, theirs) in pairs.items())
     where = f"within a tenth at τ {', '.join(f'{tau:g}' for tau in right)}" if right else "nowhere within a tenth"
     return Finding(verdict, f"{on}: {where} ({listed})", "")
 
 
-def _same_noise(evidence: Evidence) -> Finding:
-    """The same trained logits and the same draws, mixed or picked: which pass is farther from the argmax network."""
-    found = []
-    for run in evidence.runs:
-        m = run.measurements
-        if run.method == "soft-gumbel" and "forward.argmax" in m:
-            mixed, picked = (abs(m[f"forward.{name}"] - m["forward.argmax"]) for name in ("soft-gumbel", "gumbel-st"))
-            found.append(100 * (mixed - picked))
-    finding = above(found)
-    text = f"size of Soft-Gumbel's gap less Gumbel-ST's, on Soft-Gumbel's networks: {finding.figure}"
-    return _at_our_scale(Finding(finding.verdict, text if found else ""), evidence)
+_GRADIENTS = {"median node": "start.gradient_median", "root mean square": "start.gradient"}
 
 
 def _low_tau_gradient(method: str, vanishes: bool) -> Callable[[Evidence], Finding]:
-    """The median node's gradient in the first step, layer by layer: at the lowest tau, and the largest at any other."""
+    """The gradient of the first step, layer by layer, at the lowest tau beside the largest at any other: of the median
+    node, and as root mean square. Where the two disagree, some nodes have one and most have none.
+    """
 
     def check(group: Group) -> Finding | None:
         cells = group.over_taus(method, group.main_depth)
-        sizes = {tau: _start_gradients(cell, group.main_depth) for tau, cell in cells.items()}
-        if len(sizes) < 2 or not all(sizes.values()):
+        if len(cells) < 2:
             return None
-        low = sizes.pop(min(sizes))
-        shares = [size / max(others) for size, *others in zip(low, *sizes.values(), strict=True)]
-        right = max(shares) < _GONE if vanishes else min(shares) >= _GONE
-        listed = ", ".join(f"{share:.2f}" for share in shares)
-        return Finding(
-            HOLDS if right else FAILS, f"at τ={min(cells):g}, of the largest at a higher τ: {listed} by layer"
-        )
+        found = {name: _shares_at_low_tau(cells, quantity, group.main_depth) for name, quantity in _GRADIENTS.items()}
+        if not all(found.values()):
+            return None
+        right = [max(shares) < _GONE if vanishes else min(shares) >= _GONE for shares in found.values()]
+        listed = "; ".join(f"{name} {', '.join(f'{s:.2f}' for s in shares)}" for name, shares in found.items())
+        verdict = HOLDS if all(right) else WEAKER if any(right) else FAILS
+        return Finding(verdict, f"at τ={min(cells):g}, of the largest at a higher τ, by layer: {listed}")
 
     return everywhere(check)
 
 
-def _start_gradients(cell: Cell, depth: int) -> list[float]:
-    layers = [measured(cell.runs, f"start.gradient_median.{layer}") for layer in range(1, depth + 1)]
-    return [statistics.fmean(values) for values in layers if values]
+def _shares_at_low_tau(cells: dict[float, Cell], quantity: str, depth: int) -> list[float]:
+    """Of each layer; empty where it was not measured."""
+    sizes = {}
+    for tau, cell in cells.items():
+        layers = [measured(cell.runs, f"{quantity}.{layer}") for layer in range(1, depth + 1)]
+        sizes[tau] = [statistics.fmean(values) for values in layers if values]
+    if not all(sizes.values()):
+        return []
+    low = sizes.pop(min(sizes))
+    return [size / max(others) for size, *others in zip(low, *sizes.values(), strict=True)]
 
 
 def _at_our_scale(finding: Finding, evidence: Evidence) -> Finding:
@@ -277,7 +284,6 @@ JUDGES: Judges = {
     "confidence-start": _confidence_at_the_start,
     "hessian-nodes": _hessian_nodes,
     "hessian-networks": _hessian_networks,
-    "same-noise": _same_noise,
     "vanish-soft-mix": _low_tau_gradient("soft-mix", vanishes=True),
     "vanish-soft-gumbel": _low_tau_gradient("soft-gumbel", vanishes=True),
     "flow-hard-st": _low_tau_gradient("hard-st", vanishes=False),
