@@ -107,7 +107,7 @@ class NetworkRun:
 _SCALE = ("width", "iterations", "learning_rate", "batch_size", "evaluate_every")
 _OTHER_NETWORKS = ("wiring", "candidates", "start", "noise")
 _SPECIAL = (*_OTHER_NETWORKS, "minutes", "validation")
-_USUAL = {"wiring": "random", "start": "normal", "noise": "pass"}  # the paper's, said or not
+_USUAL = {"wiring": "random", "start": "normal", "noise": "pass"}  # the paper's, said or taken to be
 
 
 @dataclass(frozen=True)
