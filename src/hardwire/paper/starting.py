@@ -1,8 +1,8 @@
 """When networks that train under noise start to learn: by width, depth, start of the logits and kind of noise.
 
-The paper says neither how its logits start (N(0, 1) fits the confidence that it begins at) nor whether a batch shares its
-noise. Surprising: such a network may be at chance for thousands of iterations and learn after all, so accuracy at the end
-does not tell one that is slow from one that is stuck; the evaluation at which it leaves chance does.
+The paper says neither how its logits start (N(0, 1) fits the confidence that it begins at) nor whether a batch shares
+its noise. Surprising: such a network may be at chance for thousands of iterations and learn after all, so accuracy at
+the end does not tell one that is slow from one that is stuck; the evaluation at which it leaves chance does.
 """
 
 import statistics
