@@ -369,6 +369,19 @@ def test_what_is_said_of_several_methods_is_judged_by_the_nearest_runs_of_each()
     assert verdict("concentration", *wide, *six[3:], *course("soft-mix", 0.4, **narrow)) == HOLDS
 
 
+def test_a_claim_about_one_dataset_is_not_refuted_on_another_of_the_papers():
+    def rising(last, **rest):
+        return [made_run("soft-mix", 1.0, seed, commitment=([0.5] * 6, [0.5] * 5 + [last]), **rest) for seed in SEEDS]
+
+    def judged(*runs):
+        found = {claim.key: finding.verdict for claim, finding in judge_all(Evidence(list(runs), [], {}))}
+        return found["rising-soft-mix"]
+
+    binary, mnist, other = rising(0.9), rising(0.1, dataset="mnist"), rising(0.1, dataset="digits")
+    assert judged(*binary, *mnist) == HOLDS and judged(*mnist) == UNTESTED
+    assert judged(*binary, *other) == FAILS  # the paper knows nothing of digits, so they stand for any dataset
+
+
 def test_a_figure_that_is_not_judged_is_of_the_runs_that_have_most_of_it():
     deep = gaps("soft-mix", 2.0, (0.4, 0.2), iterations=10_000)
     four = [run for method in printed.FACTORIAL for run in gaps(method, 2.0, (0.3, 0.1), iterations=10_000, depth=4)]
@@ -425,7 +438,7 @@ def test_the_claim_table_comes_first_with_scale_n_refutation_and_rule(report):
     assert table.columns == ["Claim", "Verdict", "Ours", "Refuted by", "Scale", "Where"] and table.notes == list(RULES)
     row = next(row for row in table.rows if row[0].text.startswith("Hard-ST has a smaller gap than Soft-Gumbel"))
     assert row[1].text == HOLDS and "n=2" in row[2].text and row[3].text
-    assert row[4].text == "digits, 2 x 100, 50,000 iterations, n=2" and "64,000" in row[4].beside
+    assert row[4].text == "digits, 2 x 100, 50,000 iterations, n=2" and "L=6, n=3" in row[4].beside
     order = [FAILS, WEAKER, HOLDS, UNTESTED]
     assert [order.index(row[1].text) for row in table.rows] == sorted(order.index(row[1].text) for row in table.rows)
 

@@ -39,7 +39,7 @@ def claims() -> list[Claim]:
 
 def judge_all(evidence: Evidence) -> list[tuple[Claim, Finding]]:
     """Every claim with what this evidence says of it: what does not hold first, what was not tested last."""
-    judged = [(claim, JUDGES[claim.key](evidence)) for claim in claims()]
+    judged = [(claim, JUDGES[claim.key](evidence.naming(claim))) for claim in claims()]
     return sorted(judged, key=lambda pair: VERDICTS.index(pair[1].verdict))
 
 

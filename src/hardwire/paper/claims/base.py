@@ -22,8 +22,8 @@ _WORST_LAST = (UNTESTED, HOLDS, WEAKER, FAILS)
 MANY = 4  # parts of a claim, above which not all are shown
 
 RULES = (
-    "A claim is judged by the worst of what it speaks about: of all seeds, temperatures, layers and datasets it names. "
-    "Where a part of that was not tested, it holds weaker at best.",
+    "A claim is judged by the worst of what it speaks about: of all seeds, temperatures, layers and datasets it names "
+    "(and datasets that the paper does not know). Where a part of that was not tested, it holds weaker at best.",
     "On each dataset it is judged by the runs nearest to the paper's scale that can test it, or the most of it; what "
     "is said of several methods, method by method. One seed can refute it, and lets it hold weaker at best; where only "
     "that is missing, it holds if the nearest runs with several seeds say so.",

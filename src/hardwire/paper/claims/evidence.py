@@ -5,11 +5,13 @@ order is fixed by what was run, never by what came out. Surprising: so two claim
 different widths; each says on which.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from hardwire.paper.claims.base import HOLDS, UNTESTED, WEAKER, Finding, capped, named, not_tested, worst
+from hardwire.paper import printed
+from hardwire.paper.claims.base import HOLDS, UNTESTED, WEAKER, Claim, Finding, capped, named, not_tested, worst
 from hardwire.paper.groups import Cell, Group, NetworkRun, group_runs
 from hardwire.paper.names import dataset_name, method_name
 from hardwire.paper.systems.verdicts import Verdict
@@ -47,6 +49,13 @@ class Evidence:
         names = ", ".join(dict.fromkeys(dataset_name(run.config.text("dataset")) for run in self.runs))
         return f"{names}; {_span(depths)} layers of {_span(widths)}; {len(self.runs)} runs"
 
+    def naming(self, claim: Claim) -> "Evidence":
+        """Without the runs on those of the paper's datasets that the claim does not speak of; it may speak of all."""
+        parts = re.split(", | and ", claim.scale)
+        named = {dataset for dataset in printed.DATASETS if dataset_name(dataset) in parts}
+        other = set(printed.DATASETS) - named if named else set()
+        return replace(self, runs=[run for run in self.runs if run.config.text("dataset") not in other])
+
     def on(self, dataset: str) -> list[Group]:
         return [group for group in self.groups if group.dataset == dataset]
 
@@ -83,11 +92,11 @@ def about(group: Group, finding: Finding) -> Finding:
     return replace(capped(finding, group.seeds), scale=group.words)
 
 
-def everywhere(check: Check, *datasets: str) -> Callable[[Evidence], Finding]:
-    """A judge of what holds in general: the worst over these datasets; if none is named, over all there are."""
+def everywhere(check: Check) -> Callable[[Evidence], Finding]:
+    """A judge of what holds in general: the worst over the datasets there are."""
 
     def judge(evidence: Evidence) -> Finding:
-        found = {dataset: evidence.nearest(dataset, check) for dataset in datasets or evidence.datasets}
+        found = {dataset: evidence.nearest(dataset, check) for dataset in evidence.datasets}
         tested = {dataset: one for dataset, one in found.items() if one is not None and one.verdict != UNTESTED}
         if len(tested) > 1:
             return worst(named(dataset_name(dataset), finding) for dataset, finding in tested.items())

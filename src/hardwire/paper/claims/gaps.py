@@ -280,7 +280,7 @@ JUDGES: Judges = {
     "soft-gumbel-numbers": at_scale(BINARY, _numbers("soft-gumbel", printed.TAUS, _SOFT_GUMBEL)),
     "gumbel-st-negative-numbers": at_scale(BINARY, _numbers("gumbel-st", (0.05, 0.1), {"final": ("-40", "-59")})),
     "figure-2a": at_scale(BINARY, _peak_of_figure_2a),
-    "residual-gap": everywhere(_residual, BINARY),
+    "residual-gap": everywhere(_residual),
     "negative-early": everywhere(_negative_at_low_tau),
     "figure-4": _uniformly_zero,
     "mnist-computation-only": at_scale(MNIST, _only_computation),
