@@ -148,6 +148,8 @@ def test_noise_must_not_help_at_any_temperature():
     assert verdict("noise-does-not-reduce", *plain, *soft("soft-gumbel", {0.5: 0.015, 2.0: 0.4})) == WEAKER
     assert verdict("noise-does-not-reduce", *plain, *soft("soft-gumbel", {0.5: 0.005, 2.0: 0.4})) == FAILS
     assert verdict("noise-amplifies", *plain, *soft("soft-gumbel", {0.5: 0.03, 2.0: 0.4})) == HOLDS
+    other_seeds = gaps("soft-gumbel", 2.0, (0.0, 0.4, 0.4), seeds=(7, 8))
+    assert verdict("noise-does-not-reduce", *plain, *other_seeds) == UNTESTED
     assert verdict("noise-amplifies", *plain, *soft("soft-gumbel", {0.5: -0.03, 2.0: 0.4})) == FAILS  # signs count
     only_high = soft("soft-gumbel", {0.5: 0.03, 2.0: 0.4})[3:]
     assert verdict("noise-does-not-reduce", *plain, *only_high) == WEAKER  # at tau 0.5 nobody looked

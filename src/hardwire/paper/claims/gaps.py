@@ -39,8 +39,6 @@ from hardwire.paper.names import method_name, tau_name
 
 NOTABLE = 1.0  # points: a gap that is one
 LARGE = 5.0  # points: the paper's threshold of practical significance
-
-
 HIGH = 2.0  # the highest temperature of the paper: what it says of high ones needs runs there
 
 
@@ -102,10 +100,14 @@ def _noise_does_not_reduce(group: Group) -> Finding | None:
 
     def check(noisy: Cell, plain: Cell) -> Iterable[Finding]:
         for what, size in _SIZES.items():
-            less = Measured.of(paired(plain, noisy, size))
+            differences = paired(plain, noisy, size)
+            if not differences:  # no seed in common
+                yield Finding(UNTESTED)
+                continue
+            less = Measured.of(differences)
             verdict = HOLDS if less.value + 2 * less.error <= 0 else WEAKER if less.value <= NOTABLE else FAILS
             figure = f"{what} {_signed(noisy, what)} and {_signed(plain, what)}"
-            yield capped(Finding(verdict, figure), len(noisy.runs))
+            yield capped(Finding(verdict, figure), len(differences))
 
     return _of_mixtures(group, check)
 
