@@ -68,9 +68,8 @@ def _collapses(group: Group) -> Finding | None:
     finding = above(paired(best, low, deployed), LARGE)
     middle = low.iterations()[(len(low.iterations()) - 1) // 2]
     rise = statistics.fmean(deployed(low)) - statistics.fmean(low.at("deploy", middle))
-    return (
-        finding if rise < LARGE else replace(finding, figure=f"{finding.figure}, {tau_name(min(cells))} still rising")
-    )
+    rising = "" if rise < LARGE else f", {tau_name(min(cells))} still rising"
+    return replace(finding, figure=finding.figure + rising)
 
 
 _CIFAR_RANGE = 7.2 + SLACK  # of Hard-ST there, in the paper, which calls it practically robust

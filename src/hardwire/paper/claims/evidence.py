@@ -52,8 +52,8 @@ class Evidence:
     def naming(self, claim: Claim) -> "Evidence":
         """Without the runs on those of the paper's datasets that the claim does not speak of; it may speak of all."""
         parts = re.split(", | and ", claim.scale)
-        named = {dataset for dataset in printed.DATASETS if dataset_name(dataset) in parts}
-        other = set(printed.DATASETS) - named if named else set()
+        own = {dataset for dataset in printed.DATASETS if dataset_name(dataset) in parts}
+        other = set(printed.DATASETS) - own if own else set()
         return replace(self, runs=[run for run in self.runs if run.config.text("dataset") not in other])
 
     def on(self, dataset: str) -> list[Group]:
