@@ -6,17 +6,25 @@ namespace hardwire {
 
 namespace {
 
-// words[count][word_count(inputs)] -> rows[inputs][kTileSamples], word by word, so that rows are written in order.
-void unpack_input(const std::uint64_t* words, std::int64_t inputs, std::int64_t count, float* rows) {
+// words[count][word_count(inputs)] -> bits[inputs], rounded up to whole words, sample n in bit n.
+void transpose_tile(const std::uint64_t* words, std::int64_t inputs, std::int64_t count, std::uint16_t* bits) {
   const std::int64_t columns = word_count(inputs);
-  for (std::int64_t column = 0; column < columns; ++column) {
-    std::uint64_t word[kTileSamples] = {};
-    for (std::int64_t s = 0; s < count; ++s) word[s] = words[s * columns + column];
-    const std::int64_t first = column * kWordSamples, end = std::min<std::int64_t>(first + kWordSamples, inputs);
-    for (std::int64_t i = first; i < end; ++i)
-      for (int s = 0; s < kTileSamples; ++s)
-        rows[i * kTileSamples + s] = static_cast<float>(static_cast<std::int32_t>(word[s] >> (i - first) & 1));
+  for (std::int64_t column = 0; column < columns; ++column, bits += kWordSamples) {
+    std::uint64_t block[kTileSamples] = {};
+    for (std::int64_t s = 0; s < count; ++s) block[s] = words[s * columns + column];
+    transpose_block<kTileSamples>(block);
+    for (int i = 0; i < kWordSamples; ++i)
+      bits[i] = static_cast<std::uint16_t>(block[i % kTileSamples] >> (i / kTileSamples * kTileSamples));
   }
+}
+
+// The packed samples of a tile -> rows[inputs][kTileSamples], of which only those are written that somebody reads:
+// images of many thresholds have more inputs than the first level has wires.
+void unpack_input(const Pass& pass, std::int64_t begin, std::int64_t count, Scratch& scratch, float* rows) {
+  const std::int64_t columns = word_count(pass.stack.inputs);
+  std::uint16_t* bits = scratch.bits.get<std::uint16_t>(columns * kWordSamples);
+  transpose_tile(pass.samples.words + begin * columns, pass.stack.inputs, count, bits);
+  kernels().unpack_rows(bits, pass.stack.inputs_read.data(), pass.stack.inputs_read.size(), rows);
 }
 
 // The samples of a tile as rows; zero past the end of the batch.
@@ -24,14 +32,15 @@ float* load_input(const Pass& pass, std::int64_t tile, Scratch& scratch) {
   const std::int64_t inputs = pass.stack.inputs, begin = tile * kTileSamples;
   const std::int64_t count = std::min<std::int64_t>(kTileSamples, pass.samples.batch - begin);
   float* in = behind_zeros<float>(scratch.input, inputs * kTileSamples);
+  if (!pass.samples.floats) {
+    unpack_input(pass, begin, count, scratch, in);
+    return in;
+  }
   if (count < kTileSamples) std::memset(in, 0, inputs * kTileSamples * sizeof(float));
-  if (pass.samples.floats)
-    for (std::int64_t s = 0; s < count; ++s) {
-      const float* x = pass.samples.floats + (begin + s) * inputs;
-      for (std::int64_t i = 0; i < inputs; ++i) in[i * kTileSamples + s] = x[i];
-    }
-  else
-    unpack_input(pass.samples.words + begin * word_count(inputs), inputs, count, in);
+  for (std::int64_t s = 0; s < count; ++s) {
+    const float* x = pass.samples.floats + (begin + s) * inputs;
+    for (std::int64_t i = 0; i < inputs; ++i) in[i * kTileSamples + s] = x[i];
+  }
   return in;
 }
 
@@ -99,7 +108,7 @@ Activations forward(const Pass& pass, std::int64_t tile, bool keep, Scratch& scr
     all.out.push_back(out);
     if (keep && l + 1 == pass.stack.levels.size()) break;
     if (made && keep)
-      kernels().unpack_rows(made, level.neurons, out);
+      kernels().unpack_rows(made, nullptr, level.neurons, out);
     else
       forward_level(level, choice, tile, in, out);
     if (made && !keep) kernels().pack_rows(out, level.neurons, made);

@@ -35,13 +35,17 @@ inline void sum_rows(const float* rows, std::int64_t count, float* sums) {
   store(sums, total);
 }
 
-// Rows of zeros and ones as bits, sample n of a tile in bit n, and back.
+// Rows of zeros and ones as bits, sample n of a tile in bit n, and back, all of them or those that are listed.
 inline void pack_rows(const float* rows, std::int64_t count, std::uint16_t* bits) {
   for (std::int64_t i = 0; i < count; ++i)
     bits[i] = static_cast<std::uint16_t>(lane_bits(load_row(rows, i) > spread(0.5f)));
 }
-inline void unpack_rows(const std::uint16_t* bits, std::int64_t count, float* rows) {
-  for (std::int64_t i = 0; i < count; ++i) store(rows + i * kLanes, only(mask_of(bits[i]), spread(1.0f)));
+inline void unpack_rows(const std::uint16_t* bits, const std::int32_t* listed, std::int64_t count, float* rows) {
+  const Floats one = spread(1.0f);
+  for (std::int64_t n = 0; n < count; ++n) {
+    const std::int64_t i = listed ? listed[n] : n;
+    store(rows + i * kLanes, only(mask_of(bits[i]), one));
+  }
 }
 
 // The choice of a wire, 2 * neuron + side, among the parameters of its level.

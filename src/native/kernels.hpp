@@ -199,9 +199,9 @@ struct Kernels {
   // The sum of `count` rows of 16 floats -> sums[16].
   void (*sum_rows)(const float* rows, std::int64_t count, float* sums);
 
-  // Rows of 16 floats that are zeros and ones -> a bit each, and back.
+  // Rows of 16 floats that are zeros and ones -> a bit each, and back: `count` rows, listed[count] unless that is null.
   void (*pack_rows)(const float* rows, std::int64_t count, std::uint16_t* bits);
-  void (*unpack_rows)(const std::uint16_t* bits, std::int64_t count, float* rows);
+  void (*unpack_rows)(const std::uint16_t* bits, const std::int32_t* listed, std::int64_t count, float* rows);
 
   // The inputs of neurons that are mixtures of candidates by weights[choices][candidates] -> mixed[2 * neurons][16].
   void (*mix_wires)(const WireView& wires, const float* weights, const float* in, float* mixed);

@@ -12,6 +12,16 @@ namespace {
 
 std::int64_t round_up(std::int64_t count, std::int64_t to) { return (count + to - 1) / to * to; }
 
+std::vector<std::int32_t> list_inputs_read(const Level& level) {
+  std::vector<bool> is_read(level.inputs, false);
+  for (std::int32_t input : level.wires)
+    if (input >= 0) is_read[input] = true;
+  std::vector<std::int32_t> found;
+  for (std::int64_t i = 0; i < level.inputs; ++i)
+    if (is_read[i]) found.push_back(static_cast<std::int32_t>(i));
+  return found;
+}
+
 }  // namespace
 
 Readers::Readers(std::int64_t inputs, std::int64_t neurons, const std::int32_t* wires) : offsets(inputs + 1, 0) {
@@ -65,6 +75,7 @@ Stack::Stack(const std::vector<LevelData>& data, bool fuse) {
   levels.reserve(data.size());
   for (const LevelData& level : data) levels.emplace_back(level);
   inputs = levels.front().inputs;
+  inputs_read = list_inputs_read(levels.front());
   outputs = levels.back().neurons;
   neurons = 0;
   std::int64_t rows = 0;

@@ -77,6 +77,7 @@ struct Stack {
 
   std::vector<Level> levels;
   std::vector<Stage> stages;
+  std::vector<std::int32_t> inputs_read;  // by a wire of the first level, in rising order
   std::int64_t inputs, outputs, neurons;  // neurons: of all levels
   std::int64_t sums;                      // floats that a part of the batch adds up,
   std::int64_t cleared;                   // of which so many have to be zero before

@@ -30,7 +30,7 @@ struct Head {
 
 // One worker's memory.
 struct Scratch {
-  Buffer input, pairs, top, trees;
+  Buffer input, bits, pairs, top, trees;
   Buffer rows[2];             // of gradients, for two neighbouring levels
   std::deque<Buffer> values;  // between levels; see the paths
 };

@@ -114,12 +114,14 @@ inline void read_planes(const V* planes, int count, std::size_t samples, const S
   }
 }
 
-// Transposes a 64x64 bit block (one in each lane of V) by swapping ever smaller off-diagonal blocks.
-template <class V>
+// Transposes a square block of bits, 64x64 or 64 / kRows smaller ones side by side (in each lane of V), by swapping
+// ever smaller off-diagonal blocks.
+template <int kRows = kWordSamples, class V>
 inline void transpose_block(V* block) {
-  std::uint64_t mask = 0x00000000FFFFFFFFULL;
-  for (int width = kWordSamples / 2; width != 0; width >>= 1, mask ^= mask << width)
-    for (int row = 0; row < kWordSamples; row = (row + width + 1) & ~width) {
+  constexpr int kHalf = kRows / 2;
+  std::uint64_t mask = ~0ULL / ((1ULL << kHalf) + 1);  // the lower halves of the blocks
+  for (int width = kHalf; width != 0; width >>= 1, mask ^= mask << width)
+    for (int row = 0; row < kRows; row = (row + width + 1) & ~width) {
       const V swapped = ((block[row] >> width) ^ block[row + width]) & mask;
       block[row] ^= swapped << width;
       block[row + width] ^= swapped;
