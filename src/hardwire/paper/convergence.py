@@ -7,7 +7,7 @@ is its first evaluation too.
 """
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from hardwire.paper import printed
 from hardwire.paper.groups import Cell, Group
@@ -36,13 +36,22 @@ def by_gap(history: History) -> int | None:
 def by_accuracy(history: History) -> int | None:
     """The iteration, or None where accuracy is still rising; the last evaluation is never the answer."""
     accuracies = history.column("deploy")
-    if len(accuracies) < FEWEST:
+    if len(accuracies) < FEWEST or rising(history, "deploy"):
         return None
-    tenth = max(1, len(accuracies) // 10)
-    level, before = statistics.fmean(accuracies[-tenth:]), statistics.fmean(accuracies[-2 * tenth : -tenth])
-    if level - before > RISING:
-        return None
+    level, _ = _last_tenths(accuracies)
     return _settled(history, [abs(value - level) <= POINT for value in accuracies])
+
+
+def rising(history: History, accuracy: str) -> bool:
+    """Whether it ends over half a point above where it was a tenth of training before."""
+    level, before = _last_tenths(history.column(accuracy))
+    return level - before > RISING
+
+
+def _last_tenths(values: Sequence[float]) -> tuple[float, float]:
+    """The means over the last tenth, and over the one before it."""
+    tenth = max(1, len(values) // 10)
+    return statistics.fmean(values[-tenth:]), statistics.fmean(values[-2 * tenth : -tenth] or values[-tenth:])
 
 
 _RULES: dict[str, Callable[[History], int | None]] = {"gap": by_gap, "accuracy": by_accuracy}

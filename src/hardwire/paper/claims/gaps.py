@@ -151,8 +151,9 @@ def _near_zero(group: Group) -> Finding | None:
 
 
 def _at_the_end(group: Group, cell: Cell) -> bool:
-    """Whether training is over: the paper's length, or accuracy that has stopped rising."""
-    return group.comparable or convergence.converged(cell, "accuracy") is not None
+    """Whether training is over: the paper's length, or accuracy that has settled, and none of the two passes rising."""
+    still = any(convergence.rising(run.history, "method") for run in cell.runs)
+    return group.comparable or (convergence.converged(cell, "accuracy") is not None and not still)
 
 
 def _still_learning(finding: Finding) -> Finding:

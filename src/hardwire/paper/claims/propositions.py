@@ -238,7 +238,7 @@ def _low_tau_gradient(method: str, vanishes: bool) -> Callable[[Evidence], Findi
         if not all(found.values()):
             return None
         right = [max(shares) < _GONE if vanishes else min(shares) >= _GONE for shares in found.values()]
-        listed = "; ".join(f"{name} {', '.join(f'{s:.2f}' for s in shares)}" for name, shares in found.items())
+        listed = "; ".join(f"{name} {', '.join(f'{s:.2g}' for s in shares)}" for name, shares in found.items())
         verdict = HOLDS if all(right) else WEAKER if any(right) else FAILS
         return Finding(verdict, f"at τ={min(cells):g}, of the largest at a higher τ, by layer: {listed}")
 
