@@ -196,6 +196,17 @@ def test_a_gradient_vanishes_for_the_median_node_and_on_the_whole_or_it_holds_we
     assert verdict("flow-hard-st", *runs(0.01, 1.5)) == WEAKER  # a few nodes learn, most do not
 
 
+def test_the_gradients_formula_is_refuted_by_more_than_the_rounding_of_probabilities():
+    def runs(difference, largest, tau=0.05):
+        found = {"gradient.difference": difference, "gradient.largest": largest}
+        return [made_run("soft-mix", tau, seed, width=16_000, measurements=found) for seed in SEEDS]
+
+    assert verdict("gradient-formula", *runs(4e-4, 1e-3)) == HOLDS
+    assert verdict("gradient-formula", *runs(1.7e-3, 9e-6)) == HOLDS  # 1.5e-8 where gradients may be 0.26
+    assert verdict("gradient-formula", *runs(1.7e-3, 9e-6, tau=2.0)) == FAILS  # where they are 0.006 at most
+    assert verdict("gradient-formula", *runs(1.7e-3, 1e-3)) == FAILS
+
+
 def test_copies_of_one_starting_network_count_once():
     def run(tau, seed, value):
         return made_run("hard-st", tau, seed, measurements={"groupsum.std_over_sqrt_k": value})
