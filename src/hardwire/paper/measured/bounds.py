@@ -47,10 +47,13 @@ def class_scores(net: hw.LogicNetwork, data: "Dataset") -> dict[str, float]:
 
 
 def measure(net: hw.LogicNetwork, data: "Dataset") -> dict[str, float]:
-    """Node bounds, loss bound; gradient formula, of the paper's networks; for gumbel-st the expected gap."""
+    """Node bounds, loss bound; gradient formula, where a node has one choice a pass; for gumbel-st the expected gap."""
     found = _node_bounds(net, data) | _loss_bound(net, data)
     levels = net.stack().levels
-    if all(level.wire_logits is None and level.rows is None and level.gate_logits is not None for level in levels):
+    shared = not net.selector.method.noisy or net.selector.noise == "pass"
+    if shared and all(
+        level.wire_logits is None and level.rows is None and level.gate_logits is not None for level in levels
+    ):
         found |= gradient_check(net, *data.train.batch(slice(NODE_ROWS)))
     return found | (expected_gumbel_gap(net) if net.method == "gumbel-st" else {})
 
