@@ -96,6 +96,17 @@ def test_the_gradient_formula_holds_on_a_network_and_the_check_leaves_it_alone(d
     assert all(torch.equal(value, before[name]) for name, value in net.state_dict().items())
 
 
+def test_the_gradients_formula_is_not_measured_where_every_sample_has_its_own_draw():
+    data = hw.data.load("digits")
+    names = {
+        noise: bounds.measure(
+            hw.LogicNetwork(data.inputs, 10, width=100, depth=1, method="gumbel-st", noise=noise), data
+        )
+        for noise in ("pass", "sample")
+    }
+    assert "gradient.difference" in names["pass"] and "gradient.difference" not in names["sample"]
+
+
 def test_the_gradient_check_notices_a_wrong_temperature(data, monkeypatch):
     net = hw.LogicNetwork(data.inputs, data.classes, 60, 2, tau=0.7, seed=1)
     right = bounds._formula_gradient
