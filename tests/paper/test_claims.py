@@ -119,6 +119,8 @@ def test_cage_that_gains_much_and_stays_far_below_has_not_fixed_gumbel_st():
     assert verdict("cage-fixes-gumbel", *plain, *cells("gumbel-st+cage", {0.05: 0.98})) == HOLDS
     assert verdict("cage-fixes-gumbel", *plain, *cells("gumbel-st+cage", {0.05: 0.8})) == FAILS
     assert verdict("cage-fixes-gumbel", *plain, *cells("gumbel-st+cage", {0.05: 0.1})) == FAILS
+    unbroken = cells("gumbel-st", {0.05: 0.95, 2.0: 0.98})
+    assert verdict("cage-fixes-gumbel", *unbroken, *cells("gumbel-st+cage", {0.05: 0.9})) == UNTESTED  # nothing to mend
 
 
 def test_one_evaluation_that_is_not_zero_refutes_the_zero_gap():
@@ -160,6 +162,19 @@ def test_a_gap_that_was_large_below_zero_on_the_way_is_no_small_gap():
     assert verdict("pass-decides", *soft, *gaps("gumbel-st", 2.0, (0.0, 0.01, 0.01, 0.0, 0.0))) == HOLDS
     assert verdict("pass-decides", *soft, *gaps("gumbel-st", 2.0, (0.0, -0.4, 0.01, 0.0, 0.0))) == FAILS
     assert verdict("pass-decides", *soft, *gaps("gumbel-st", 1.0, (0.0, 0.01, 0.01, 0.0, 0.0))) == UNTESTED  # not tau 2
+
+
+def test_what_comes_before_the_papers_ranges_is_warm_up_in_a_shorter_run_too():
+    def both(iterations, selection, **rest):
+        rest |= {"iterations": iterations, "evaluate_every": iterations // 5}
+        soft = gaps("soft-gumbel", 2.0, (0.0, 0.2, 0.2, 0.2, 0.2), **rest)
+        return [*soft, *gaps("gumbel-st", 2.0, selection, **rest)]
+
+    on_the_way, at_the_end = (0.0, -0.4, -0.3, 0.01, 0.01), (0.0, -0.4, 0.01, 0.01, -0.3)
+    assert verdict("pass-decides", *both(50_000, on_the_way)) == FAILS  # -0.4 is at iteration 20,000
+    assert verdict("pass-decides", *both(10_000, on_the_way)) == HOLDS  # and here at 4,000
+    assert verdict("pass-decides", *both(10_000, at_the_end)) == FAILS
+    assert verdict("pass-decides", *both(10_000, on_the_way, dataset="digits")) == FAILS  # no dataset of the paper's
 
 
 def test_what_is_said_of_the_end_of_training_waits_for_it():
@@ -230,10 +245,16 @@ def test_cages_temperature_is_looked_at_where_the_paper_names_it():
     assert verdict("cage-hard-at-5000", *runs(1.05, width=8_000)) == UNTESTED
 
 
-def test_on_cifar_robust_means_what_the_paper_calls_so():
-    cifar = dict(dataset="cifar10-binary", width=16_000, iterations=10_000, learning_rate=0.05)
+def test_on_cifar_robust_means_what_the_paper_calls_so_and_only_at_its_scale():
+    cifar = dict(dataset="cifar10-binary", width=128_000, iterations=60_000, learning_rate=0.05)
     assert verdict("hard-st-robust", *cells("hard-st", {0.05: 0.5, 2.0: 0.57}, **cifar)) == HOLDS
-    assert verdict("hard-st-robust", *cells("hard-st", {0.05: 0.47, 2.0: 0.57}, **cifar)) == FAILS
+    wide = cells("hard-st", {0.05: 0.47, 2.0: 0.57}, **cifar)
+    narrow = cells("hard-st", {0.05: 0.47, 2.0: 0.57}, **cifar | {"width": 16_000})
+    assert verdict("hard-st-robust", *wide) == FAILS and verdict("hard-st-robust", *narrow) == UNTESTED
+    robust = cells("hard-st", {0.05: 0.97, 2.0: 0.975})
+    assert verdict("hard-st-robust", *robust, *wide) == FAILS
+    finding = JUDGES["hard-st-robust"](Evidence([*robust, *narrow], [], {}))
+    assert finding.verdict == WEAKER and "at another scale: +10.0" in finding.figure
     assert verdict("hard-st-robust", *cells("hard-st", {0.05: 0.9, 2.0: 0.97})) == FAILS
 
 
@@ -318,6 +339,41 @@ def test_the_computation_gap_is_identical_only_if_it_is():
     assert verdict("same-computation", *run("hard-st", 0.002), *run("soft-mix", 0.0025)) == WEAKER
     assert verdict("same-computation", *run("hard-st", 0.002), *run("soft-mix", 0.02)) == FAILS
     assert verdict("same-computation", *run("hard-st", 0.0), *run("soft-mix", 0.0)) == UNTESTED
+    scattered = [made_run("soft-mix", 1.0, s, dataset="mnist", computation=(0, 0.003 * s)) for s in SEEDS]
+    assert verdict("same-computation", *run("hard-st", 0.0015), *scattered) == WEAKER  # 0.15 points, give or take 0.17
+
+
+def test_commitment_is_compared_once_both_have_learned():
+    def run(method, confidence, deploy=(0.2, 0.9, 0.97, 0.97, 0.97)):
+        course = (0.25, 0.3, 0.4, 0.5, confidence)
+        return [
+            made_run(method, 1.0, s, (0.0,) * 5, deploy, confidence=course, iterations=10_000, width=8_000)
+            for s in SEEDS
+        ]
+
+    rising = (0.2, 0.4, 0.5, 0.6, 0.7)
+    hard, mixture = run("hard-st", 0.8), run("soft-mix", 0.7)
+    assert verdict("hard-must-commit", *hard, *mixture) == WEAKER  # of two pairs one was run
+    noisy = run("gumbel-st", 0.6)
+    assert verdict("hard-must-commit", *hard, *mixture, *noisy, *run("soft-gumbel", 0.5)) == HOLDS
+    assert verdict("hard-must-commit", *hard, *run("soft-mix", 0.9), *noisy, *run("soft-gumbel", 0.5)) == FAILS
+    assert verdict("hard-must-commit", *run("hard-st", 0.3, rising), *mixture) == UNTESTED
+    assert verdict("gumbel-st-between", *hard, *noisy, *run("soft-gumbel", 0.5)) == HOLDS
+    assert verdict("gumbel-st-between", *hard, *noisy, *run("soft-gumbel", 0.7)) == FAILS
+    assert verdict("noise-lets-hedge", *mixture, *run("soft-gumbel", 0.8)) == FAILS
+
+
+def test_uniform_use_of_gates_is_measured_over_all_sixteen():
+    def run(method, shares):
+        found = [made_run(method, 1.0, seed, depth=1) for seed in SEEDS]
+        for one in found:
+            object.__setattr__(one.history.final, "gate_usage", [shares])
+        return found
+
+    even, uneven = [1 / 16] * 16, [0.5, 0.5] + [0.0] * 14
+    both = [*run("soft-mix", even), *run("soft-gumbel", even)]
+    assert verdict("gates-more-uniform", *run("hard-st", uneven), *both) == HOLDS
+    assert verdict("gates-more-uniform", *run("hard-st", even), *both[:3], *run("soft-gumbel", uneven)) == FAILS
 
 
 def test_all_findings_are_significant_only_if_all_are():
@@ -423,6 +479,20 @@ def test_where_the_nearest_runs_have_one_seed_the_nearest_with_several_decide():
     # a small network does not refute what a seed of a wide one shows, and does not let it hold
     assert verdict("hard-st-robust", *robust(0.965, (0,), **wide), *robust(0.8, SEEDS, **narrow)) == WEAKER
     assert verdict("hard-st-robust", *robust(0.8, (0,), **wide), *robust(0.965, SEEDS, **narrow)) == FAILS
+
+
+def test_what_one_seed_refutes_at_another_depth_and_several_at_the_papers_do_not_holds_weaker():
+    def robust(low, seeds, depth, width=8_000):
+        return cells("hard-st", {0.05: low, 2.0: 0.97}, seeds=seeds, depth=depth, width=width, iterations=10_000)
+
+    refuting = robust(0.8, (0,), 4, width=64_000)
+    assert verdict("hard-st-robust", *refuting) == FAILS
+    finding = JUDGES["hard-st-robust"](Evidence([*refuting, *robust(0.965, SEEDS, 6)], [], {}))
+    assert finding.verdict == WEAKER and "4 x 64,000" in finding.scale and "6 x 8,000" in finding.scale
+    assert verdict("hard-st-robust", *refuting, *robust(0.8, SEEDS, 6)) == FAILS
+    assert verdict("hard-st-robust", *refuting, *robust(0.965, (0,), 6)) == FAILS  # a seed against a seed
+    assert verdict("hard-st-robust", *robust(0.8, SEEDS, 4, width=64_000), *robust(0.965, SEEDS, 6)) == FAILS
+    assert verdict("hard-st-robust", *robust(0.8, (0,), 6, width=64_000), *robust(0.965, SEEDS, 6)) == FAILS
 
 
 def test_networks_that_the_paper_does_not_know_judge_nothing_of_it():

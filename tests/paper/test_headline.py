@@ -79,10 +79,31 @@ def test_there_is_no_advice_before_all_six_have_run(tmp_path):
     ],
 )
 def test_the_advice_follows_from_the_runs_whatever_the_paper_says(tmp_path, worse, first, second):
-    deployed = {("gumbel-st", 0.05): 0.5} | dict.fromkeys(set(worse) - {("gumbel-st", 0.05)}, 0.9)
+    deployed = {("gumbel-st", 0.05): 0.5} | dict.fromkeys(set(worse) - {("gumbel-st", 0.05)}, 0.93)
     lines = section(store_of(tmp_path / "s.sqlite", SIX, deployed, {"soft-mix": 0.1, "soft-gumbel": 0.3})).text
     assert lines[0].startswith(f"`{first}` when in doubt") and lines[1].startswith(f"`{second}` ")
     assert lines[2].startswith("`gumbel-st` with care: it deployed at 50.0% at τ=0.05") and len(lines) == 3
+
+
+def test_what_is_far_behind_at_every_temperature_is_advised_against(tmp_path):
+    noisy = ("soft-gumbel", "gumbel-st")
+    deployed = {(method, tau): 0.6 + tau / 10 for method in noisy for tau in TAUS} | {("hard-st", 0.05): 0.95}
+    lines = section(store_of(tmp_path / "s.sqlite", SIX, deployed, {"soft-mix": 0.1})).text
+    assert lines[2] == "Not `soft-gumbel`, `gumbel-st`, at this length of training: 60.5 to 80.0% deployed."
+    assert lines[1].startswith("`soft-mix` to choose a τ yourself") and "as good" not in lines[1]
+    far = {(method, tau): 0.9 for method in (*CAGE, *noisy) for tau in TAUS}
+    lines = section(store_of(tmp_path / "far.sqlite", SIX, far)).text
+    assert lines[1].startswith("`hard-st+cage` without choosing τ") and "hard-st+cage" not in lines[2]
+    deployed |= {("soft-mix", 0.05): 0.955}  # now within a point of Hard-ST, which has no gap
+    lines = section(store_of(tmp_path / "t.sqlite", SIX, deployed, {"soft-mix": 0.1})).text
+    assert (
+        lines[1].startswith("`hard-st` to choose a τ yourself") and "`soft-mix` is as good: 95.5 to 97.0%" in lines[1]
+    )
+
+
+def test_the_largest_gap_late_in_training_counts_by_size(tmp_path):
+    found = section(store_of(tmp_path / "s.sqlite", ["gumbel-st"], gaps={"gumbel-st": -0.3}))
+    assert found.tables[0].rows[0][5].text == "-30.0 (τ=0.05)"
 
 
 def test_runs_of_another_width_are_no_headline(tmp_path):

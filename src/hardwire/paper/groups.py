@@ -144,6 +144,13 @@ class Cell:
         """The largest size of each seed over the last 80% of training, in points."""
         return [max(abs(low), abs(high)) for low, high in self.ranges(name)]
 
+    def window(self, name: str) -> list[tuple[float, float]]:
+        """(min, max) of each seed from where the paper's ranges begin, in points; of a run that ends before, its end.
+
+        On a dataset that the paper does not know: over the last 80% of training.
+        """
+        return [(100 * low, 100 * high) for low, high in (_window(run, name) for run in self.runs)]
+
     def iterations(self) -> list[int]:
         """Of the evaluations that every run has: runs of a fixed time differ in their number."""
         return [record.iteration for record in min((run.history for run in self.runs), key=len)]
@@ -210,8 +217,12 @@ class Group:
 
     @property
     def main_tau(self) -> float:
-        """The tau of the paper's figures, 1.0, or the nearest on a log scale; where the fewest methods fail."""
-        failing = Counter(tau for (_, depth, tau), cell in self.cells.items() if cell.mark and depth == self.main_depth)
+        """The tau of the paper's figures, 1.0, or the nearest on a log scale; where the fewest methods fail.
+
+        Methods count that ran at every tau: one that ran at a single one and failed says nothing about the others.
+        """
+        cells = [self.over_taus(method, self.main_depth) for method in self.methods]
+        failing = Counter(tau for one in cells if len(one) == len(self.taus) for tau, cell in one.items() if cell.mark)
         return min(self.taus, key=lambda tau: (failing[tau], abs(math.log(tau))))
 
     def get(self, method: str, depth: int, tau: float) -> Cell | None:
@@ -280,6 +291,21 @@ class Group:
         found = set(self.over_taus(method, self.main_depth))
         enough = len(found) >= 2 if SIX[method][1] else found >= set(printed.TAUS)
         return enough and self.comparable_at(self.main_depth)
+
+
+def window_start(dataset: str) -> int | None:
+    """The iteration from which on the paper takes its ranges and peaks; None for a dataset that it does not know."""
+    theirs = printed.SCALES.get(dataset)
+    return None if theirs is None else round(theirs.iterations * (1 - LAST))
+
+
+def _window(run: NetworkRun, name: str) -> tuple[float, float]:
+    start = window_start(run.config.text("dataset"))
+    if start is None:
+        return run.history.range(name, LAST)
+    late = [record for record in run.history if record.iteration > start] or [run.history.final]
+    values = [getattr(record, name) for record in late]
+    return min(values), max(values)
 
 
 def group_runs(runs: Iterable[NetworkRun]) -> list[Group]:

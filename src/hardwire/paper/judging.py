@@ -17,6 +17,7 @@ AGREE, NOT_COMPARABLE, DIFFER = "agree", "not comparable", "differ"  # from best
 _WORST_LAST = ("", AGREE, NOT_COMPARABLE, DIFFER)
 _TONES = {"": OPEN, AGREE: GOOD, NOT_COMPARABLE: OPEN, DIFFER: BAD}
 SLACK = 1.0  # points
+PRACTICAL = 5.0  # points: the paper's threshold of practical significance
 PRINTED_RULE = (
     "agree: our figure is within half a unit of the last digit that the paper prints (one unit where the paper "
     "writes ~); differ: it is not. Where a cell has several numbers, each is judged, and the worst verdict stands"

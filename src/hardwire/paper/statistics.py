@@ -11,11 +11,9 @@ from dataclasses import dataclass
 
 from hardwire.paper import printed
 from hardwire.paper.groups import Cell, Group
-from hardwire.paper.judging import table
+from hardwire.paper.judging import PRACTICAL, table
 from hardwire.paper.names import dataset_name, method_name, tau_name
 from hardwire.study.reporting.table import Entry, Table
-
-PRACTICAL = 5.0  # points
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ compared with it. Surprising: this can only refute. A gap outside of the range d
 from collections.abc import Iterator, Sequence
 
 from hardwire.paper import printed
-from hardwire.paper.groups import CHANCE_MARGIN, LAST, Cell, Group
+from hardwire.paper.groups import CHANCE_MARGIN, Cell, Group, window_start
 from hardwire.paper.judging import AGREE, DIFFER, SLACK, Measured, judged, printed_numbers, slack_of_runs, table
 from hardwire.paper.names import dataset_name, method_name
 from hardwire.selection import SIX
@@ -25,7 +25,7 @@ RULE = (
 
 def window(groups: Sequence[Group]) -> Table | None:
     """A row for each cell of the paper's width, depth, batch and learning rate that got to where its window begins."""
-    rows = [_row(group, method, tau, cell) for group in groups for method, tau, cell in _cells(group)]
+    rows = [_row(group, *found) for group in groups for found in _cells(group)]
     if not rows:
         return None
     verdicts = [row[-1].verdict for row in rows if isinstance(row[-1], Entry)]
@@ -33,25 +33,21 @@ def window(groups: Sequence[Group]) -> Table | None:
     return table("window", "The gap where the paper's ranges begin", _COLUMNS, rows, notes=[count, RULE])
 
 
-def _first(dataset: str) -> int:
-    """The iteration at which the paper's window begins."""
-    return round(printed.SCALES[dataset].iterations * (1 - LAST))
-
-
-def _cells(group: Group) -> Iterator[tuple[str, float, Cell]]:
-    if not group.like_paper:
+def _cells(group: Group) -> Iterator[tuple[str, float, int, Cell]]:
+    start = window_start(group.dataset)
+    if start is None or not group.like_paper:
         return
     for (method, depth, tau), cell in sorted(group.cells.items(), key=lambda item: _order(*item[0])):
-        if (group.dataset, method, depth, tau) in printed.trajectories() and cell.at("total", _first(group.dataset)):
-            yield method, tau, cell
+        if (group.dataset, method, depth, tau) in printed.trajectories() and cell.at("total", start):
+            yield method, tau, start, cell
 
 
 def _order(method: str, depth: int, tau: float) -> tuple[int, int, float]:
     return depth, list(SIX).index(method), tau
 
 
-def _row(group: Group, method: str, tau: float, cell: Cell) -> list[Entry | str | int]:
-    first, depth = _first(group.dataset), cell.runs[0].depth
+def _row(group: Group, method: str, tau: float, first: int, cell: Cell) -> list[Entry | str | int]:
+    depth = cell.runs[0].depth
     gap, deployed = (Measured.of(cell.at(name, first)) for name in ("total", "deploy"))
     chance = deployed.value < cell.chance + CHANCE_MARGIN
     low, high = _range(group.dataset, method, depth, tau)

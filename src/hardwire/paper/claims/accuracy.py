@@ -32,9 +32,9 @@ from hardwire.paper.claims.evidence import (
     learned,
     paired,
 )
-from hardwire.paper.claims.gaps import LARGE, NOTABLE
+from hardwire.paper.claims.gaps import NOTABLE
 from hardwire.paper.groups import Cell, Group
-from hardwire.paper.judging import SLACK
+from hardwire.paper.judging import PRACTICAL, SLACK
 from hardwire.paper.names import method_name, tau_name
 
 _LONG = 60.0  # seconds of training below which the clock says nothing
@@ -56,43 +56,63 @@ def accuracy_range(group: Group, method: str) -> list[float]:
     return [max(values) - min(values) for values in by_seed]
 
 
-def _collapses(group: Group) -> Finding | None:
-    """Gumbel-ST at the lowest temperature against its best; what is still rising there may be slow, not lost."""
+def _drop(group: Group) -> tuple[Cell, Cell, list[float]] | None:
+    """Gumbel-ST at its best temperature and at its lowest, and by how much the latter deploys worse, seed by seed."""
     cells = group.over_taus("gumbel-st", group.main_depth)
     if len(cells) < 2 or min(cells) > 0.1:
         return None
-    best = max(cells.values(), key=lambda cell: statistics.fmean(deployed(cell)))
-    low = cells[min(cells)]
-    if not learned(best):
+    best, low = max(cells.values(), key=lambda cell: statistics.fmean(deployed(cell))), cells[min(cells)]
+    return best, low, paired(best, low, deployed)
+
+
+def _collapses(group: Group) -> Finding | None:
+    """Gumbel-ST at the lowest temperature against its best; what is still rising there may be slow, not lost."""
+    found = _drop(group)
+    if found is None or not learned(found[0]):
         return None
-    finding = above(paired(best, low, deployed), LARGE)
+    _, low, drops = found
+    finding = above(drops, PRACTICAL)
     middle = low.iterations()[(len(low.iterations()) - 1) // 2]
     rise = statistics.fmean(deployed(low)) - statistics.fmean(low.at("deploy", middle))
-    rising = "" if rise < LARGE else f", {tau_name(min(cells))} still rising"
+    rising = "" if rise < PRACTICAL else f", {tau_name(low.runs[0].tau)} still rising"
     return replace(finding, figure=finding.figure + rising)
 
 
 _CIFAR_RANGE = 7.2 + SLACK  # of Hard-ST there, in the paper, which calls it practically robust
 
 
-def _robust(method: str, limit: float, on_cifar: float | None = None) -> Callable[[Group], Finding | None]:
+def _robust(method: str, limit: float) -> Callable[[Group], Finding | None]:
     def check(group: Group) -> Finding | None:
         cells = group.over_taus(method, group.main_depth).values()
         ranges = accuracy_range(group, method)
-        most = on_cifar if on_cifar is not None and group.dataset == CIFAR else limit
-        return at_most(ranges, most) if ranges and any_learned(cells) else None
+        return at_most(ranges, limit) if ranges and any_learned(cells) else None
 
     return check
 
 
+def _robust_everywhere(evidence: Evidence) -> Finding:
+    """Hard-ST by the paper's practical threshold; on CIFAR by its own range there, which is a number of its scale."""
+    elsewhere = replace(evidence, runs=[run for run in evidence.runs if run.config.text("dataset") != CIFAR])
+    found = everywhere(_robust("hard-st", PRACTICAL))(elsewhere)
+    on_cifar = at_scale(CIFAR, _robust("hard-st", _CIFAR_RANGE))(evidence)
+    if not on_cifar.figure:
+        return found
+    words = "CIFAR-10-Binary, at another scale" if on_cifar.verdict == UNTESTED else "CIFAR-10-Binary"
+    return worst([found, named(words, on_cifar)] if found.figure else [on_cifar])
+
+
 def _cage_mends(group: Group) -> Finding | None:
-    """Gumbel-ST+CAGE above Gumbel-ST at the lowest temperature, and as good as Gumbel-ST at its best."""
-    plain = group.over_taus("gumbel-st", group.main_depth)
-    cage = group.side("gumbel-st+cage", group.taus[0])
-    if len(plain) < 2 or cage is None or min(plain) > 0.1 or not any_learned([cage, *plain.values()]):
+    """Gumbel-ST+CAGE above Gumbel-ST at the lowest temperature, and as good as Gumbel-ST at its best.
+
+    Where Gumbel-ST loses nothing at the lowest there is nothing to mend, and nothing is said.
+    """
+    found, cage = _drop(group), group.side("gumbel-st+cage", group.taus[0])
+    if found is None or cage is None or not any_learned([cage, *found[:2]]):
         return None
-    best = max(plain.values(), key=lambda cell: statistics.fmean(deployed(cell)))
-    gain = named(f"above {tau_name(min(plain))} by", above(paired(cage, plain[min(plain)], deployed), LARGE))
+    best, low, drops = found
+    if not drops or statistics.fmean(drops) <= PRACTICAL:
+        return None
+    gain = named(f"above {tau_name(low.runs[0].tau)} by", above(paired(cage, low, deployed), PRACTICAL))
     missing = paired(best, cage, deployed)
     return worst([gain, named("below its best τ by", at_most(missing, NOTABLE) if missing else Finding(UNTESTED))])
 
@@ -158,7 +178,7 @@ def _modest(group: Group) -> Finding | None:
     if len(plain) < 2 or len(cage) < 2 or not any_learned(cells["hard-st"]):
         return None
     gain = statistics.fmean(cage) - statistics.fmean(plain)
-    return Finding(HOLDS if 0 < gain <= LARGE else FAILS, f"{gain:+.2f} (n={len(cage)} and {len(plain)})")
+    return Finding(HOLDS if 0 < gain <= PRACTICAL else FAILS, f"{gain:+.2f} (n={len(cage)} and {len(plain)})")
 
 
 def _overhead(evidence: Evidence) -> Finding:
@@ -182,7 +202,7 @@ def _overhead(evidence: Evidence) -> Finding:
                 seeds.append(group.seeds)
     if not found:
         return Finding(UNTESTED)
-    verdict = HOLDS if max(found) <= LARGE else WEAKER if statistics.fmean(found) <= 2 * LARGE else FAILS
+    verdict = HOLDS if max(found) <= PRACTICAL else WEAKER if statistics.fmean(found) <= 2 * PRACTICAL else FAILS
     finding = Finding(verdict, spread(found, "% processor time"), "; ".join(dict.fromkeys(scales)))
     return capped(finding, min(seeds))
 
@@ -191,7 +211,7 @@ _ALL = (MNIST, BINARY, CIFAR)
 JUDGES: Judges = {
     "gumbel-st-collapses": everywhere(_collapses),
     "gumbel-st-collapse-numbers": at_scale(BINARY, _collapse_numbers),
-    "hard-st-robust": everywhere(_robust("hard-st", LARGE, on_cifar=_CIFAR_RANGE)),
+    "hard-st-robust": _robust_everywhere,
     "cage-hard-insensitive": at_scales(dict.fromkeys(_ALL, _robust("hard-st+cage", 1.0))),
     "cage-gumbel-insensitive": at_scales(dict.fromkeys(_ALL, _robust("gumbel-st+cage", 1.0))),
     "cage-fixes-gumbel": everywhere(_cage_mends),

@@ -27,6 +27,10 @@ RULES = (
     "On each dataset it is judged by the runs nearest to the paper's scale that can test it, or the most of it; what "
     "is said of several methods, method by method. One seed can refute it, and lets it hold weaker at best; where only "
     "that is missing, it holds if the nearest runs with several seeds say so.",
+    "What one seed refutes at another depth than the paper's six layers, and several seeds at six layers do not, holds "
+    "weaker.",
+    "Late in training is from where the paper's ranges begin: iteration 10,000, 12,000 on CIFAR-10-Binary. A run that "
+    "ends before is judged by its end.",
     "Exact (a zero, a bound, an identity): holds only if no evaluation of any run breaks it.",
     "A above B: holds if the mean difference over seeds exceeds the margin that the claim states (0 if none) and every "
     "seed agrees; holds weaker if the mean has the right sign; does not hold otherwise.",
@@ -102,6 +106,11 @@ def named(name: str, finding: Finding) -> Finding:
 def not_tested(name: str) -> Finding:
     """A part of a claim that these runs cannot test."""
     return Finding(UNTESTED, f"{name} not tested")
+
+
+def still_learning(finding: Finding) -> Finding:
+    """The figure of runs that are not at their end, where the claim speaks of that."""
+    return Finding(UNTESTED, f"{finding.figure}, still learning")
 
 
 def spread(values: Sequence[float], unit: str = "") -> str:

@@ -1,12 +1,32 @@
 """Claims about what is chosen and how surely: commitment by layer, and which gates."""
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from hardwire.gates import GATE_NAMES
-from hardwire.paper import printed
-from hardwire.paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Finding, above, named, number, worst
-from hardwire.paper.claims.evidence import BINARY, Judges, at_scale, each_method, everywhere, learned, paired
+from hardwire.paper import convergence, printed
+from hardwire.paper.claims.base import (
+    FAILS,
+    HOLDS,
+    UNTESTED,
+    WEAKER,
+    Finding,
+    above,
+    named,
+    number,
+    still_learning,
+    worst,
+)
+from hardwire.paper.claims.evidence import (
+    BINARY,
+    Evidence,
+    Judges,
+    at_scale,
+    each_method,
+    everywhere,
+    learned,
+    paired,
+)
 from hardwire.paper.groups import Cell, Group
 from hardwire.paper.names import method_name
 
@@ -63,11 +83,57 @@ def _rising(method: str) -> Callable[[Group], Finding | None]:
     return check
 
 
+def _all_layers(cell: Cell) -> list[float]:
+    """Commitment of each seed at the end, over all neurons, percent."""
+    return [100 * run.history.final.confidence for run in cell.runs]
+
+
+def _commits_more(one: str, other: str) -> Callable[[Group], Finding | None]:
+    """Whether one method ends more committed than another, at the main temperature, once both have learned: gates
+    commit on the way, so one whose A^M still rises is not at its end.
+    """
+
+    def check(group: Group) -> Finding | None:
+        cells = [group.get(method, group.main_depth, group.main_tau) for method in (one, other)]
+        first, second = cells
+        if first is None or second is None or not learned(*cells):
+            return None
+        finding = above(paired(first, second, _all_layers))
+        still = any(convergence.rising(run.history, "method") for run in (*first.runs, *second.runs))
+        return still_learning(finding) if still and not group.comparable else finding
+
+    return check
+
+
+def _each(pairs: Iterable[tuple[str, str]]) -> Callable[[Evidence], Finding]:
+    """The worst over pairs of methods, of which the first commits more."""
+    judges = {f"{method_name(one)} above {method_name(other)} by": (one, other) for one, other in pairs}
+
+    def judge(evidence: Evidence) -> Finding:
+        found = {words: everywhere(_commits_more(*pair))(evidence) for words, pair in judges.items()}
+        return worst(named(words, finding) for words, finding in found.items())
+
+    return judge
+
+
+def _evenness(cell: Cell) -> list[float]:
+    """Of each seed how far apart the 16 gates are in use, over all layers: the deviation of their shares in points."""
+    shares = ([statistics.fmean(gate) for gate in zip(*run.history.final.gate_usage, strict=True)] for run in cell.runs)
+    return [100 * statistics.pstdev(found) for found in shares]
+
+
+def _less_even(group: Group, method: str) -> Finding | None:
+    hard, soft = (group.get(m, group.main_depth, group.main_tau) for m in ("hard-st", method))
+    if hard is None or soft is None or not learned(hard, soft):
+        return None
+    return above(paired(hard, soft, _evenness))
+
+
 def _less_with_cage(group: Group, method: str) -> Finding | None:
     plain, cage = group.get(method, group.main_depth, group.main_tau), group.side(f"{method}+cage", group.main_tau)
     if plain is None or cage is None or not learned(plain, cage):
         return None
-    return above(paired(plain, cage, lambda cell: [100 * run.history.final.confidence for run in cell.runs]))
+    return above(paired(plain, cage, _all_layers))
 
 
 def _shares(cell: Cell, gates: tuple[str, ...]) -> list[float]:
@@ -113,15 +179,20 @@ def _xor_of_others(group: Group) -> Finding | None:
 _BOUNDS = {method: tuple(float(n) for n in text.split(" to ")) for method, text in printed.COMMITMENT.items()}
 JUDGES: Judges = {
     "hard-commits-more": everywhere(_more_committed),
+    "hard-must-commit": _each([("hard-st", "soft-mix"), ("gumbel-st", "soft-gumbel")]),
+    "noise-lets-hedge": _each([("soft-mix", "soft-gumbel")]),
+    "gumbel-st-between": _each([("hard-st", "gumbel-st"), ("gumbel-st", "soft-gumbel")]),
     **{
         f"commitment-{method}": at_scale(BINARY, _commitment(method, low, high))
         for method, (low, high) in _BOUNDS.items()
     },
     "rising-soft-mix": everywhere(_rising("soft-mix")),
     "rising-gumbel-st": everywhere(_rising("gumbel-st")),
+    "rising-soft-gumbel": everywhere(_rising("soft-gumbel")),
     "cage-commits-less": each_method(("hard-st", "gumbel-st"), _less_with_cage),
     "xor-more": each_method(_OTHERS, _hard_st_has_more(("XOR", "XNOR"), 1), "above {} by"),
     "xor-11": at_scale(BINARY, _xor_number),
     "xor-others": at_scale(BINARY, _xor_of_others),
+    "gates-more-uniform": each_method(("soft-mix", "soft-gumbel"), _less_even, "beside {}"),
     "unary": each_method(_OTHERS, _hard_st_has_more(_UNARY, -1)),
 }

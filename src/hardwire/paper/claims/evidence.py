@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hardwire.paper import printed
-from hardwire.paper.claims.base import HOLDS, UNTESTED, WEAKER, Claim, Finding, capped, named, not_tested, worst
+from hardwire.paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Claim, Finding, capped, named, not_tested, worst
 from hardwire.paper.groups import Cell, Group, NetworkRun, group_runs
 from hardwire.paper.names import dataset_name, method_name
 from hardwire.paper.systems.verdicts import Verdict
@@ -63,19 +63,24 @@ class Evidence:
         """What the first group says that can test it, or else the first that can say anything.
 
         Groups that can test all parts of it come before those that can test some. Where one seed is all that keeps it
-        from holding, it holds if the next group with several seeds says so, and both are shown.
+        from holding, or refutes it at another depth than the paper's, the next group with several seeds is heard too.
         """
         groups = [(group, finding) for group in self.on(dataset) if (finding := check(group)) is not None]
-        found = [(group.seeds, about(group, finding)) for group, finding in groups]
+        found = [(group, about(group, finding)) for group, finding in groups]
         found.sort(key=lambda one: one[1].missing)
-        tested = [(seeds, finding) for seeds, finding in found if finding.verdict != UNTESTED]
+        tested = [(group, finding) for group, finding in found if finding.verdict != UNTESTED]
         if not tested:
             return found[0][1] if found else None
-        first = tested[0][1]
-        more = next((finding for seeds, finding in tested[1:] if seeds > 1), None) if first.few else None
-        if more is None:
-            return first
-        return replace(worst([first, more]), verdict=HOLDS if more.verdict == HOLDS else WEAKER, few=more.few)
+        (group, first), *others = tested
+        several = [(other, finding) for other, finding in others if other.seeds > 1]
+        if first.few and several:
+            _, more = several[0]
+            return replace(worst([first, more]), verdict=HOLDS if more.verdict == HOLDS else WEAKER, few=more.few)
+        if first.verdict == FAILS and group.seeds < 2 and group.main_depth != printed.MAIN_DEPTH:
+            deep = [finding for other, finding in several if other.main_depth == printed.MAIN_DEPTH]
+            if deep and deep[0].verdict != FAILS:
+                return replace(worst([first, deep[0]]), verdict=WEAKER)
+        return first
 
 
 def _span(values: list[int]) -> str:

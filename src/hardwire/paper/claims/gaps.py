@@ -19,6 +19,7 @@ from hardwire.paper.claims.base import (
     not_tested,
     number,
     spread,
+    still_learning,
     worst,
 )
 from hardwire.paper.claims.evidence import (
@@ -34,15 +35,20 @@ from hardwire.paper.claims.evidence import (
     paired,
 )
 from hardwire.paper.groups import Cell, Group
-from hardwire.paper.judging import Measured
+from hardwire.paper.judging import PRACTICAL, Measured
 from hardwire.paper.names import method_name, tau_name
 
 NOTABLE = 1.0  # points: a gap that is one
-LARGE = 5.0  # points: the paper's threshold of practical significance
 HIGH = 2.0  # the highest temperature of the paper: what it says of high ones needs runs there
 
 
 def late(cell: Cell) -> list[float]:
+    """The peak of each seed from where the paper's ranges begin; in a shorter run what comes before is warm-up."""
+    return [high for _, high in cell.window("selection")]
+
+
+def late_peak(cell: Cell) -> list[float]:
+    """The same over the last 80% of training, however long that was: beside a number that the paper prints."""
     return cell.late_peaks("selection")
 
 
@@ -55,15 +61,18 @@ def _final_size(cell: Cell) -> list[float]:
 
 
 def _late_size(cell: Cell) -> list[float]:
-    return cell.largest("selection")
+    return [max(abs(low), abs(high)) for low, high in cell.window("selection")]
 
 
-_SIZES = {"at the end": _final_size, "late": _late_size}
+def _sizes(*cells: Cell) -> dict[str, Callable[[Cell], list[float]]]:
+    """By which sizes gaps are compared: at the end, and at the largest late in training where that is more."""
+    ends = all(low == high for cell in cells for low, high in cell.window("selection"))
+    return {"at the end": _final_size} if ends else {"at the end": _final_size, "late": _late_size}
 
 
 def _signed(cell: Cell, what: str) -> str:
     """The gap whose size is meant, with its sign."""
-    found = [final(cell)] if what == "at the end" else list(zip(*cell.ranges("selection"), strict=True))
+    found = [final(cell)] if what == "at the end" else list(zip(*cell.window("selection"), strict=True))
     return f"{max((statistics.fmean(values) for values in found), key=abs):+.1f}"
 
 
@@ -75,7 +84,7 @@ def _compare(one: str, other: str, margin: float = 0.0) -> Callable[[Group], Fin
         if first is None or second is None or not learned(first, second):
             return None
         found = []
-        for what, size in _SIZES.items():
+        for what, size in _sizes(first, second).items():
             words = f"{what} ({_signed(first, what)} and {_signed(second, what)})"
             found.append(named(words, above(paired(first, second, size), margin)))
         return worst(found)
@@ -99,7 +108,7 @@ def _noise_does_not_reduce(group: Group) -> Finding | None:
     """By size: holds where Soft-Gumbel's gap is no smaller, fails where it is smaller by a point."""
 
     def check(noisy: Cell, plain: Cell) -> Iterable[Finding]:
-        for what, size in _SIZES.items():
+        for what, size in _sizes(noisy, plain).items():
             differences = paired(plain, noisy, size)
             if not differences:  # no seed in common
                 yield Finding(UNTESTED)
@@ -114,7 +123,7 @@ def _noise_does_not_reduce(group: Group) -> Finding | None:
 
 def _noise_amplifies(group: Group) -> Finding | None:
     """Soft-Gumbel above Soft-Mix, signs counting, as the paper's table has them."""
-    values = {"final": final, "late peak": late}
+    values = {"final": final, "late peak": late_peak}
     return _of_mixtures(
         group, lambda noisy, plain: [named(w, above(paired(noisy, plain, of))) for w, of in values.items()]
     )
@@ -125,7 +134,7 @@ def _small_only_at_low_tau(group: Group) -> Finding | None:
     if len(cells) < 2 or max(cells) < HIGH or not learned(*cells.values()):
         return None
     low, high = cells[min(cells)], cells[max(cells)]
-    small = named(f"late peak at {tau_name(min(cells))}", at_most(late(low), NOTABLE))
+    small = named(f"late in training at {tau_name(min(cells))}", at_most(late(low), NOTABLE))
     larger = named(f"{tau_name(max(cells))} above it by", above(paired(high, low, late), NOTABLE))
     return worst([small, larger])
 
@@ -146,7 +155,7 @@ def _near_zero(group: Group) -> Finding | None:
             found.append(not_tested(tau_name(tau)))
         else:
             part = replace(at_most(_final_size(cell), 1.1), figure=spread(final(cell)))
-            found.append(named(tau_name(tau), part if _at_the_end(group, cell) else _still_learning(part)))
+            found.append(named(tau_name(tau), part if _at_the_end(group, cell) else still_learning(part)))
     return worst(found)
 
 
@@ -156,15 +165,11 @@ def _at_the_end(group: Group, cell: Cell) -> bool:
     return group.comparable or (convergence.converged(cell, "accuracy") is not None and not still)
 
 
-def _still_learning(finding: Finding) -> Finding:
-    return Finding(UNTESTED, f"{finding.figure}, still learning")
-
-
 def _numbers(
     method: str, taus: tuple[float, ...], stated: Mapping[str, tuple[str, ...]]
 ) -> Callable[[Group], Finding | None]:
     """Final and late peak at these temperatures, each against the number that the paper states there."""
-    values = {"final": final, "late peak": late}
+    values = {"final": final, "late peak": late_peak}
 
     def check(group: Group) -> Finding | None:
         if not group.over_taus(method, group.main_depth):
@@ -196,7 +201,7 @@ def _residual(group: Group) -> Finding | None:
     cell = group.get("soft-gumbel", group.main_depth, group.main_tau)
     if cell is None or not learned(cell):
         return None
-    return above(final(cell)) if _at_the_end(group, cell) else _still_learning(above(final(cell)))
+    return above(final(cell)) if _at_the_end(group, cell) else still_learning(above(final(cell)))
 
 
 def _negative_at_low_tau(group: Group) -> Finding | None:
@@ -265,14 +270,15 @@ def _factorial(group: Group) -> Finding | None:
         return None
     missing = Finding(UNTESTED, "no runs")
     return worst(
-        named(method_name(m), missing if c is None else number(late(c), printed.FACTORIAL[m])) for m, c in cells.items()
+        named(method_name(m), missing if c is None else number(late_peak(c), printed.FACTORIAL[m]))
+        for m, c in cells.items()
     )
 
 
 _SOFT_GUMBEL = {"final": ("0.7", "0.2", "0.2", "0.2", "2.1"), "late peak": ("2", "2", "7", "17", "40")}
 JUDGES: Judges = {
     "soft-mixtures-have-a-gap": everywhere(_soft_has_a_gap),
-    "pass-decides": everywhere(_compare("soft-gumbel", "gumbel-st", LARGE)),
+    "pass-decides": everywhere(_compare("soft-gumbel", "gumbel-st", PRACTICAL)),
     "hard-below-soft-gumbel": everywhere(_compare("soft-gumbel", "hard-st")),
     "noise-does-not-reduce": everywhere(_noise_does_not_reduce),
     "noise-amplifies": at_scale(BINARY, _noise_amplifies),

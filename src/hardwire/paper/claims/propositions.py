@@ -1,5 +1,6 @@
 """Claims of the paper's theory: its propositions, measured on networks, on single nodes, or computed."""
 
+import itertools
 import math
 import statistics
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from hardwire.selection import METHODS, SIX
 
 _HARD, _SOFT = ("hard-st", "gumbel-st", "hard-st+cage", "gumbel-st+cage"), ("soft-mix", "soft-gumbel")
 _CLASSES = 10  # of each of the paper's datasets
+_SLIGHT = 0.1  # points of a computation gap
 _GONE = 0.1  # share of a gradient below which it has vanished
 
 
@@ -158,18 +160,26 @@ def _no_computation_gap(evidence: Evidence) -> Finding:
 
 
 def _same_computation_gap(group: Group) -> Finding | None:
-    """On continuous inputs: the final computation gap of each method that trained, and how far they lie apart."""
+    """On continuous inputs: the final computation gap of each method against the others', at each temperature and seed
+    that both have; a method's cell that failed is left out.
+    """
     gaps = {}
     for method in group.methods:
-        cells = [cell for cell in group.over_taus(method, group.main_depth).values() if not cell.mark]
-        gaps[method] = [value for cell in cells for value in cell.finals("computation")]
-    found = {method: Measured.of(values) for method, values in gaps.items() if values}
-    if len(found) < 2 or not any(any(values) for values in gaps.values()):
+        cells = group.over_taus(method, group.main_depth).items()
+        runs = {(tau, run.seed): run for tau, cell in cells if not cell.mark for run in cell.runs}
+        gaps[method] = {place: 100 * run.history.final.computation for place, run in runs.items()}
+    found = {method: values for method, values in gaps.items() if values}
+    apart = [
+        Measured.of([one[place] - other[place] for place in one if place in other])
+        for one, other in itertools.combinations(found.values(), 2)
+        if one.keys() & other.keys()
+    ]
+    if not apart or not any(any(values.values()) for values in found.values()):
         return None
-    means = [measured.value for measured in found.values()]
-    apart, error = max(means) - min(means), max(measured.error for measured in found.values())
-    verdict = HOLDS if apart == 0 else WEAKER if apart <= max(0.1, 2 * error) else FAILS
-    return Finding(verdict, ", ".join(f"{method_name(m)} {one.value:+.2f}" for m, one in found.items()) + " points")
+    sure = any(abs(one.value) > max(_SLIGHT, 2 * one.error) for one in apart)
+    verdict = FAILS if sure else HOLDS if all(one == Measured(0.0) for one in apart) else WEAKER
+    means = ", ".join(f"{method_name(m)} {statistics.fmean(values.values()):+.2f}" for m, values in found.items())
+    return Finding(verdict, f"{means} points")
 
 
 def _std(evidence: Evidence) -> Finding:
@@ -181,13 +191,14 @@ def _sigma(evidence: Evidence) -> Finding:
 
 
 def _near(quantity: str, stated: float, slack: float, evidence: Evidence) -> Finding:
-    values = set(measured(evidence.runs, quantity))  # runs of one stream start from the same network
+    runs = [run for run in evidence.runs if not run.scale.beyond_paper]
+    values = set(measured(runs, quantity))  # runs of one stream start from the same network
     if not values:
         return Finding(UNTESTED)
     mean = statistics.fmean(values)
     off = abs(mean / stated - 1)
     figure = f"{mean:.3f}, {min(values):.3f} to {max(values):.3f} ({len(values)} different networks)"
-    return Finding(HOLDS if off <= slack else WEAKER if off <= 0.5 else FAILS, figure, evidence.networks)
+    return Finding(HOLDS if off <= slack else WEAKER if off <= 0.25 else FAILS, figure, evidence.networks)
 
 
 def _alphas(evidence: Evidence) -> Finding:

@@ -18,7 +18,7 @@ _NOTES = [
     "Times are those of the runs, added up: runs side by side count each. Planned: by a few timed steps of each shape "
     "of run, before the first one, for a machine that has nothing else to do. Took: the clock of training and "
     "evaluating, other work on the machine included. Processor time: of all threads, where a run was done in one "
-    "go and says it.",
+    "go and says it. Empty: not known of every run.",
 ]
 
 
