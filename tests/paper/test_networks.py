@@ -8,8 +8,9 @@ import torch
 
 import hardwire as hw
 from hardwire.paper.networks.train import TimeLimit, run
+from hardwire.paper.telling import Teller
 from hardwire.study.kinds import Job
-from hardwire.training import Run
+from hardwire.training import Record, Run
 
 
 def test_a_run_of_a_fixed_time_counts_the_time_of_all_its_attempts(monkeypatch):
@@ -29,6 +30,21 @@ def test_a_run_of_a_fixed_time_counts_the_time_of_all_its_attempts(monkeypatch):
     finished = Run(net, resumed.optimizer, 100, iteration=50, seconds=60.0)
     limit.on_start(finished)
     assert finished.stop
+
+
+@pytest.mark.parametrize(
+    ("limit", "seconds", "expected"),
+    [(None, 30.0, 1 << 40), (120.0, 30.0, 200), (120.0, 0.0, 1 << 40), (120.0, 121.0, 50)],
+)
+def test_a_run_of_a_fixed_time_says_how_many_iterations_it_will_have_at_its_speed(limit, seconds, expected):
+    told = []
+    job = Job(None, None, tell=lambda *message: told.append(message))
+    net = hw.LogicNetwork(4, 2, 4, 1)
+    going = Run(net, torch.optim.Adam(net.parameters()), 1 << 40, iteration=50, seconds=seconds)
+    Teller(job, limit).on_start(going)
+    Teller(job, limit).on_evaluation(going, Record(50, 1.0, seconds))
+    assert [message[:2] for message in told] == [(50, expected)] * 2
+    assert told[0][2] == {} and told[1][2]["iteration"] == 50
 
 
 class _Killed(Exception):

@@ -29,7 +29,7 @@ def run(job: Job) -> Outcome:
         data = data.with_validation()
     net = build(config, data.inputs, data.classes)
     measurements = measure_initial(net, data)
-    minutes = config["minutes"]
+    limit = 60 * config.number("minutes") if config["minutes"] else None
     history = hw.fit(
         net,
         data,
@@ -40,7 +40,7 @@ def run(job: Job) -> Outcome:
         measures=Measures(data.train, data.held_out if config["validation"] else None),
         seed=stream(config),
         checkpoint=job.checkpoint,
-        callbacks=[Teller(job)] + ([TimeLimit(60 * minutes)] if isinstance(minutes, float) else []),
+        callbacks=[Teller(job, limit)] + ([TimeLimit(limit)] if limit else []),
         progress=False,
     )
     if job.keep:
