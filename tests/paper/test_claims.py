@@ -426,6 +426,14 @@ def test_the_runs_nearest_to_the_papers_scale_decide_and_not_the_friendliest():
     assert "4 x 64,000" in finding.scale and "2,000" not in finding.scale.replace("10,000", "")
 
 
+def test_runs_of_a_fixed_time_are_as_near_as_they_came():
+    like = {"dataset": "cifar10-binary", "learning_rate": 0.05}
+    timed = cells("hard-st+cage", {1.0: 0.54}, width=128_000, iterations=None, minutes=90.0, **like)
+    small = cells("hard-st+cage", {0.05: 0.49, 1.0: 0.5}, width=16_000, iterations=10_000, **like)
+    figure = JUDGES["over-98-and-58"](Evidence([*small, *timed], [], {})).figure
+    assert figure.startswith("CIFAR-10-Binary: 54.0 to 54.2")
+
+
 def test_where_the_widest_runs_cannot_test_a_claim_the_next_ones_do():
     lone = cells("hard-st+cage", {1.0: 0.98}, seeds=(0,))
     grid = cells("hard-st", {0.05: 0.9, 2.0: 0.905}, width=8_000, iterations=5_000)

@@ -124,7 +124,8 @@ def _over(method: str, limit: float) -> Callable[[Group], Finding | None]:
         cells = group.over_taus(method, group.main_depth)
         gains = [above([value - limit for value in deployed(cell)]) for cell in cells.values()]
         values = [value for cell in cells.values() for value in deployed(cell)]
-        return Finding(worst(gains).verdict, f"{min(values):.1f} to {max(values):.1f}") if gains else None
+        span = " to ".join(dict.fromkeys(f"{value:.1f}" for value in (min(values), max(values)))) if values else ""
+        return Finding(worst(gains).verdict, span) if gains else None
 
     return check
 

@@ -88,8 +88,10 @@ def _span(values: list[int]) -> str:
 
 
 def _nearness(group: Group) -> tuple[bool, int]:
-    scale = group.scale
-    return group.comparable_at(group.main_depth), scale.width * group.main_depth * max(1, scale.iterations)
+    """Runs of a fixed time have as many iterations as they came to."""
+    reached = min(run.history.final.iteration for cell in group.cells.values() for run in cell.runs)
+    iterations = group.scale.iterations or reached
+    return group.comparable_at(group.main_depth), group.scale.width * group.main_depth * iterations
 
 
 def about(group: Group, finding: Finding) -> Finding:
