@@ -11,7 +11,7 @@ from hardwire.paper.claims import RULES, Evidence, claim_table, judge_all, summa
 from hardwire.paper.figures import figures_of_depth, figures_of_depths
 from hardwire.paper.groups import FAILURE_RULE, PEAK_RULE, Group, NetworkRun, group_runs
 from hardwire.paper.headline import headline
-from hardwire.paper.judging import PRINTED_RULE, SCALE_RULE
+from hardwire.paper.judging import PRACTICAL, PRINTED_RULE, SCALE_RULE
 from hardwire.paper.names import dataset_name
 from hardwire.paper.starting import starting
 from hardwire.paper.systems.report import systems_section
@@ -139,7 +139,7 @@ def _rules() -> Section:
     definitions = [f"Convergence by {name}: {rule}." for name, rule in convergence.DEFINITIONS.items()]
     practical = (
         f"Statistical significance: p < 0.05 in a paired t-test over seeds. Practical significance: a mean "
-        f"difference of more than {statistics.PRACTICAL:g} points."
+        f"difference of more than {PRACTICAL:g} points."
     )
     rules = [*RULES, FAILURE_RULE, PEAK_RULE, SCALE_RULE, PRINTED_RULE, practical, *definitions]
     return Section("rules", "Rules", text=rules)
