@@ -121,11 +121,13 @@ def _over(method: str, limit: float) -> Callable[[Group], Finding | None]:
     """At every temperature above the limit."""
 
     def check(group: Group) -> Finding | None:
-        cells = group.over_taus(method, group.main_depth)
-        gains = [above([value - limit for value in deployed(cell)]) for cell in cells.values()]
-        values = [value for cell in cells.values() for value in deployed(cell)]
-        span = " to ".join(dict.fromkeys(f"{value:.1f}" for value in (min(values), max(values)))) if values else ""
-        return Finding(worst(gains).verdict, span) if gains else None
+        cells = group.over_taus(method, group.main_depth).values()
+        if not cells:
+            return None
+        gains = [above([value - limit for value in deployed(cell)]) for cell in cells]
+        values = [value for cell in cells for value in deployed(cell)]
+        span = dict.fromkeys(f"{value:.1f}" for value in (min(values), max(values)))
+        return Finding(worst(gains).verdict, " to ".join(span))
 
     return check
 

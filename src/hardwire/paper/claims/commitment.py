@@ -58,14 +58,18 @@ def _commitment(method: str, low: float, high: float) -> Callable[[Group], Findi
     return check
 
 
+def _both(group: Group, one: str, other: str) -> tuple[Cell, Cell] | None:
+    """Two methods at the main temperature, where both ran and have learned."""
+    first, second = (group.get(method, group.main_depth, group.main_tau) for method in (one, other))
+    return (first, second) if first is not None and second is not None and learned(first, second) else None
+
+
 def _more_committed(group: Group) -> Finding | None:
-    hard, soft = (group.get(m, group.main_depth, group.main_tau) for m in ("hard-st", "soft-gumbel"))
-    if hard is None or soft is None or not learned(hard, soft):
+    cells = _both(group, "hard-st", "soft-gumbel")
+    if cells is None:
         return None
-    found = []
-    for layer in range(group.main_depth):
-        found.append(named(f"layer {layer + 1}", above(paired(hard, soft, _of_layer(layer)))))
-    return worst(found)
+    layers = range(group.main_depth)
+    return worst(named(f"layer {layer + 1}", above(paired(*cells, _of_layer(layer)))) for layer in layers)
 
 
 def _of_layer(layer: int) -> Callable[[Cell], list[float]]:
@@ -94,12 +98,11 @@ def _commits_more(one: str, other: str) -> Callable[[Group], Finding | None]:
     """
 
     def check(group: Group) -> Finding | None:
-        cells = [group.get(method, group.main_depth, group.main_tau) for method in (one, other)]
-        first, second = cells
-        if first is None or second is None or not learned(*cells):
+        cells = _both(group, one, other)
+        if cells is None:
             return None
-        finding = above(paired(first, second, _all_layers))
-        still = any(convergence.rising(run.history, "method") for run in (*first.runs, *second.runs))
+        finding = above(paired(*cells, _all_layers))
+        still = any(convergence.rising(run.history, "method") for cell in cells for run in cell.runs)
         return still_learning(finding) if still and not group.comparable else finding
 
     return check
@@ -123,10 +126,8 @@ def _evenness(cell: Cell) -> list[float]:
 
 
 def _less_even(group: Group, method: str) -> Finding | None:
-    hard, soft = (group.get(m, group.main_depth, group.main_tau) for m in ("hard-st", method))
-    if hard is None or soft is None or not learned(hard, soft):
-        return None
-    return above(paired(hard, soft, _evenness))
+    cells = _both(group, "hard-st", method)
+    return above(paired(*cells, _evenness)) if cells else None
 
 
 def _less_with_cage(group: Group, method: str) -> Finding | None:
@@ -148,10 +149,8 @@ def _hard_st_has_more(gates: tuple[str, ...], sign: int) -> Callable[[Group, str
     """Whether Hard-ST deploys these gates more often (1) or less often (-1) than a method, at the main temperature."""
 
     def check(group: Group, method: str) -> Finding | None:
-        hard, cell = (group.get(m, group.main_depth, group.main_tau) for m in ("hard-st", method))
-        if hard is None or cell is None or not learned(hard, cell):
-            return None
-        return above([sign * more for more in paired(hard, cell, lambda cell: _shares(cell, gates))])
+        cells = _both(group, "hard-st", method)
+        return above([sign * more for more in paired(*cells, lambda cell: _shares(cell, gates))]) if cells else None
 
     return check
 
