@@ -484,6 +484,7 @@ def test_where_the_nearest_runs_have_one_seed_the_nearest_with_several_decide():
     both = [*robust(0.965, (0,), **wide), *robust(0.965, SEEDS, **narrow)]
     finding = JUDGES["hard-st-robust"](Evidence(both, [], {}))
     assert finding.verdict == HOLDS and "64,000" in finding.scale and "8,000" in finding.scale
+    assert "at 4 x 64,000;" in finding.figure and finding.figure.endswith("at 4 x 8,000")  # which figure is whose
     # a small network does not refute what a seed of a wide one shows, and does not let it hold
     assert verdict("hard-st-robust", *robust(0.965, (0,), **wide), *robust(0.8, SEEDS, **narrow)) == WEAKER
     assert verdict("hard-st-robust", *robust(0.8, (0,), **wide), *robust(0.965, SEEDS, **narrow)) == FAILS
@@ -501,6 +502,11 @@ def test_what_one_seed_refutes_at_another_depth_and_several_at_the_papers_do_not
     assert verdict("hard-st-robust", *refuting, *robust(0.965, (0,), 6)) == FAILS  # a seed against a seed
     assert verdict("hard-st-robust", *robust(0.8, SEEDS, 4, width=64_000), *robust(0.965, SEEDS, 6)) == FAILS
     assert verdict("hard-st-robust", *robust(0.8, (0,), 6, width=64_000), *robust(0.965, SEEDS, 6)) == FAILS
+
+
+def test_runs_that_several_parts_of_a_claim_rest_on_are_named_once():
+    parts = [F(HOLDS, "a", "wide; narrow"), F(HOLDS, "b", "narrow"), F(HOLDS, "c", "deep; wide")]
+    assert worst(parts).scale == "wide; narrow; deep"
 
 
 def test_networks_that_the_paper_does_not_know_judge_nothing_of_it():

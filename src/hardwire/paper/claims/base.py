@@ -89,8 +89,9 @@ def worst(findings: Iterable[Finding]) -> Finding:
         weaker = f", {count[WEAKER]} hold weaker" if count[WEAKER] and verdict != WEAKER else ""
         figures += f"; {count[HOLDS]} of {len(found)} parts hold{weaker}"
     few = verdict == WEAKER and all(one.few or one.verdict == HOLDS for one in found)
-    scales = "; ".join(dict.fromkeys(one.scale for one in found if one.scale))
-    return Finding(verdict, figures, scales, few, sum(one.missing or one.verdict == UNTESTED for one in found))
+    scales = dict.fromkeys(scale for one in found if one.scale for scale in one.scale.split("; "))
+    missing = sum(one.missing or one.verdict == UNTESTED for one in found)
+    return Finding(verdict, figures, "; ".join(scales), few, missing)
 
 
 def capped(finding: Finding, seeds: int) -> Finding:

@@ -74,12 +74,13 @@ class Evidence:
         (group, first), *others = tested
         several = [(other, finding) for other, finding in others if other.seeds > 1]
         if first.few and several:
-            _, more = several[0]
-            return replace(worst([first, more]), verdict=HOLDS if more.verdict == HOLDS else WEAKER, few=more.few)
+            more = several[0][1]
+            both = worst(_sized(*one) for one in (tested[0], several[0]))
+            return replace(both, verdict=HOLDS if more.verdict == HOLDS else WEAKER, few=more.few)
         if first.verdict == FAILS and group.seeds < 2 and group.main_depth != printed.MAIN_DEPTH:
-            deep = [finding for other, finding in several if other.main_depth == printed.MAIN_DEPTH]
-            if deep and deep[0].verdict != FAILS:
-                return replace(worst([first, deep[0]]), verdict=WEAKER)
+            deep = [(other, finding) for other, finding in several if other.main_depth == printed.MAIN_DEPTH]
+            if deep and deep[0][1].verdict != FAILS:
+                return replace(worst(_sized(*one) for one in (tested[0], deep[0])), verdict=WEAKER)
         return first
 
 
@@ -97,6 +98,11 @@ def _nearness(group: Group) -> tuple[bool, int]:
 def about(group: Group, finding: Finding) -> Finding:
     """The finding with the scale of its runs; where they have one seed only, it holds weaker at best."""
     return replace(capped(finding, group.seeds), scale=group.words)
+
+
+def _sized(group: Group, finding: Finding) -> Finding:
+    """The finding with the size of its networks behind the figure, where those of another size are heard too."""
+    return replace(finding, figure=f"{finding.figure} at {group.main_depth} x {group.scale.width:,}")
 
 
 def everywhere(check: Check) -> Callable[[Evidence], Finding]:
