@@ -37,7 +37,8 @@ _COMMON = {
 }
 _PLAIN_TYPES = {**_COMMON, "widths": list}
 _LAYERED_TYPES = {**_COMMON, "layers": list, "wire_method": str}
-_USUALLY = {"noise": "pass", "wire_gradient": "chosen"}  # of a selector; a file says what is otherwise
+# of a selector; a file says what is otherwise
+_USUALLY = {"noise": "pass", "wire_gradient": "chosen", "input_gradient": "chosen"}
 _DTYPES = {
     str(dtype).removeprefix("torch."): dtype for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 }

@@ -56,9 +56,9 @@ class LogicNetwork(Fused):
     group_temperature: of the class sums; the paper's alpha(C)*sqrt(k) if not given. encoder: how raw values become the
     input bits, kept with the model for deployment. engine: auto, or an engine by name. wire_method: how learned wires
     choose, where it is not as gates do; wire_gradient: what they learn from under a hard method, the gradient through
-    the "chosen" gate or the "mixture" of gates. noise: one Gumbel draw for each "pass" or for each "sample". reads: the
-    inputs that the first layer wires, all if not given. Whatever else is given goes to each layer: wiring, candidates,
-    start, bonus.
+    the "chosen" gate or the "mixture" of gates; input_gradient: the same for all that gates read. noise: one Gumbel
+    draw for each "pass" or for each "sample". reads: the inputs that the first layer wires, all if not given. Whatever
+    else is given goes to each layer: wiring, candidates, start, bonus.
     """
 
     def __init__(
@@ -81,6 +81,7 @@ class LogicNetwork(Fused):
         wire_method: str | Method | None = None,
         noise: str = "pass",
         wire_gradient: str = CHOSEN,
+        input_gradient: str = CHOSEN,
         reads: Sequence[int] | None = None,
         **layer_options: Any,
     ):
@@ -89,7 +90,7 @@ class LogicNetwork(Fused):
         self.classes = self.group_sum.classes
         self.selector = Selector(
             method, tau, cage, check_seed(seed, bits=53), wire_method=wire_method, noise=noise,
-            wire_gradient=wire_gradient,
+            wire_gradient=wire_gradient, input_gradient=input_gradient,
         )  # fmt: skip
         if layers is None:
             self.inputs = whole_number("inputs", inputs)

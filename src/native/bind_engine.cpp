@@ -114,8 +114,10 @@ void bind_engine(nb::module_& m) {
   nb::class_<LevelRule>(m, "LevelRule");
   m.def(
       "level_rule",
-      [](SelectionRule gates, SelectionRule wires, bool mixture) { return LevelRule{gates, wires, mixture}; },
-      nb::arg("gates"), nb::arg("wires"), nb::arg("mixture"));
+      [](SelectionRule gates, SelectionRule wires, bool wires_by_mixture, bool inputs_by_mixture) {
+        return LevelRule{gates, wires, wires_by_mixture, inputs_by_mixture};
+      },
+      nb::arg("gates"), nb::arg("wires"), nb::arg("wires_by_mixture"), nb::arg("inputs_by_mixture"));
   nb::class_<GivenLevel>(m, "Level");
   m.def(
       "level",

@@ -73,18 +73,33 @@ void fix_gates(const Level& level, bool packed, LevelChoice& choice) {
     std::copy_n(kCoefficients[level.gate], kTerms, choice.coefficients.begin() + j * kTerms);
 }
 
-// The gates of a stage of trees, node by node.
-std::vector<std::uint8_t> tree_gates(const Stage& stage, const std::vector<LevelChoice>& choices) {
+// What the gates of a stage of trees have, `each` of it, node by node; rows_of(l): by the rows of a level.
+template <class T, class Rows>
+std::vector<T> of_nodes(const Stage& stage, std::int64_t each, const Rows& rows_of) {
   const Trees& trees = *stage.trees;
   const std::int64_t leaves = std::int64_t(1) << trees.depth;
-  std::vector<std::uint8_t> gates(trees.kernels * leaves);
+  std::vector<T> result(trees.kernels * leaves * each);
   for (int floor = 0; floor < trees.depth; ++floor) {
-    const std::vector<std::uint8_t>& rows = choices[stage.level + trees.depth - 1 - floor].gates;
+    const std::vector<T>& rows = rows_of(stage.level + trees.depth - 1 - floor);
     const std::int64_t nodes = std::int64_t(1) << floor;
     for (std::int64_t kernel = 0; kernel < trees.kernels; ++kernel)
-      std::copy_n(rows.begin() + kernel * nodes, nodes, gates.begin() + kernel * leaves + nodes);
+      std::copy_n(rows.begin() + kernel * nodes * each, nodes * each,
+                  result.begin() + (kernel * leaves + nodes) * each);
   }
-  return gates;
+  return result;
+}
+
+// The coefficients of a stage of trees, node by node: mixed on some floors and, where these are, picked on the others.
+std::vector<float> mixed_nodes(const Stage& stage, const std::vector<LevelChoice>& choices,
+                               const std::vector<std::vector<float>>& mixtures) {
+  const std::int64_t end = stage.level + stage.trees->depth;
+  std::vector<std::vector<float>> rows(mixtures.begin() + stage.level, mixtures.begin() + end);
+  if (std::all_of(rows.begin(), rows.end(), [](const auto& floor) { return floor.empty(); })) return {};
+  for (std::int64_t l = stage.level; l < end; ++l)
+    if (rows[l - stage.level].empty())
+      for (const std::uint8_t gate : choices[l].gates)
+        rows[l - stage.level].insert(rows[l - stage.level].end(), kCoefficients[gate], kCoefficients[gate] + kTerms);
+  return of_nodes<float>(stage, kTerms, [&](std::int64_t l) -> const std::vector<float>& { return rows[l - stage.level]; });
 }
 
 // What follows from the picks of a level that is a stage of its own.
@@ -93,7 +108,6 @@ void finish_level(const Level& level, bool packed, bool readers, const std::vect
   if (!level.chooses_gates()) fix_gates(level, packed, choice);
   share(level, 1, choice.gates);
   share(level, kTerms, choice.coefficients);
-  share(level, kTerms, choice.mixture);
   if (!choice.weights.empty()) {  // the inputs are mixtures, two for each neuron
     choice.wires.resize(2 * level.neurons);
     for (std::int64_t i = 0; i < 2 * level.neurons; ++i)
@@ -125,7 +139,6 @@ std::vector<Confidences> select(const Stack& stack, const Logits& logits, const 
       packed ? own.gates.resize(level.rows) : own.coefficients.resize(level.rows * kTerms);
     }
     if (!level.chooses_wires()) continue;
-    if (rules[l].mixture && level.chooses_gates()) own.mixture.resize(level.rows * kTerms);
     rules[l].wires.hard ? picked[l].resize(2 * level.rows) : own.weights.resize(2 * level.rows * level.candidates);
   }
   const std::vector<Chunk> chunks = chunks_of(stack);
@@ -145,16 +158,13 @@ std::vector<Confidences> select(const Stack& stack, const Logits& logits, const 
     results[task] =
         kernel.select_gates(logits[l].gates, begin, end, rules[l].gates, given(own.gates), given(own.coefficients));
     if (own.sampled) kernel.race_odds(logits[l].gates, begin, end, own.odds());
-    if (own.mixture.empty()) return;
-    SelectionRule soft = rules[l].gates;
-    soft.hard = false;
-    kernel.select_gates(logits[l].gates, begin, end, soft, nullptr, own.mixture.data());
   });
   std::vector<std::int64_t> unfinished;
   for (std::size_t s = 0; s < stack.stages.size(); ++s) {
     const Stage& stage = stack.stages[s];
     if (packed && stage.trees)
-      choice.tree_gates[s] = tree_gates(stage, choice.levels);
+      choice.tree_gates[s] = of_nodes<std::uint8_t>(
+          stage, 1, [&](std::int64_t l) -> const std::vector<std::uint8_t>& { return choice.levels[l].gates; });
     else
       for (std::int64_t l = stage.level; l < stage.level + stage.levels; ++l)
         if (!stack.levels[l].plain()) unfinished.push_back(l);
@@ -175,6 +185,37 @@ std::vector<Confidences> select(const Stack& stack, const Logits& logits, const 
     confidences[l].wires /= 2 * rows;
   }
   return confidences;
+}
+
+Mixtures mix_gates(const Stack& stack, const Choice& choice, const Logits& logits, const std::vector<LevelRule>& rules,
+                   int threads) {
+  Mixtures mixtures;
+  mixtures.levels.resize(stack.levels.size());
+  mixtures.trees.resize(stack.stages.size());
+  const auto wanted = [&](std::size_t l) {
+    const Level& level = stack.levels[l];
+    return level.chooses_gates() && !choice.levels[l].sampled &&
+           (rules[l].inputs_by_mixture || (rules[l].wires_by_mixture && level.chooses_wires()));
+  };
+  for (std::size_t l = 0; l < stack.levels.size(); ++l)
+    if (wanted(l)) mixtures.levels[l].resize(stack.levels[l].rows * kTerms);
+  const std::vector<Chunk> chunks = chunks_of(stack);
+  parallel_for(threads, chunks.size(), [&](std::int64_t task, int) {
+    const auto& [l, wires, begin, end] = chunks[task];
+    if (wires || mixtures.levels[l].empty()) return;
+    SelectionRule soft = rules[l].gates;
+    soft.hard = soft.confidence = false;
+    kernels().select_gates(logits[l].gates, begin, end, soft, nullptr, mixtures.levels[l].data());
+  });
+  for (std::size_t s = 0; s < stack.stages.size(); ++s) {
+    const Stage& stage = stack.stages[s];
+    if (!choice.packed || !stage.trees)
+      for (std::int64_t l = stage.level; l < stage.level + stage.levels; ++l)
+        share(stack.levels[l], kTerms, mixtures.levels[l]);
+    else
+      mixtures.trees[s] = mixed_nodes(stage, choice.levels, mixtures.levels);
+  }
+  return mixtures;
 }
 
 void logit_gradients(const Stack& stack, const Choice& choice, const Logits& logits,

@@ -11,7 +11,6 @@ namespace hardwire {
 struct LevelChoice {
   std::vector<std::uint8_t> gates;  // [neurons], on the packed path; in a stage of trees [rows]
   std::vector<float> coefficients;  // [neurons][4], on the float path
-  std::vector<float> mixture;       // [neurons][4], of the softmax, where wires learn through it
   std::vector<std::int32_t> wires;  // [2][neurons], where they are learned and picked
   std::vector<float> weights;       // [2 * rows][candidates], where they are learned and mixed
   Readers readers;                  // of picked wires, on the packed path
@@ -34,10 +33,11 @@ struct Choice {
   std::int64_t sampled_sums = 0;                      // floats that levels of sampled gates add up, beside the stack's
 };
 
-// How one level chooses. mixture: the logits of wires learn from the gradient through the mixture of gates.
+// How one level chooses. A gradient passes a gate that was picked as that gate has it, or by mixture, as the mixture of
+// gates would have it: what the logits of wires learn from, or all that reaches the inputs, these logits included.
 struct LevelRule {
   SelectionRule gates, wires;
-  bool mixture;
+  bool wires_by_mixture, inputs_by_mixture;
 };
 
 // The logits of a level, or their gradients: gates [rows][16], wires [2 * rows][candidates]; null where there are none.
@@ -58,6 +58,17 @@ struct Confidences {
 // the first level of which its backward pass asks who reads whom.
 std::vector<Confidences> select(const Stack& stack, const Logits& logits, const std::vector<LevelRule>& rules,
                                 bool packed, std::int64_t readers_from, int threads, Choice& choice);
+
+// The mixtures of gates by which gradients pass those that were picked: coefficients[neurons][4] of each level, or of
+// each stage of trees as TreesView has them; empty where they pass as the picked ones have it.
+struct Mixtures {
+  std::vector<std::vector<float>> levels, trees;
+
+  const float* of_level(std::int64_t l) const { return levels[l].empty() ? nullptr : levels[l].data(); }
+  const float* of_trees(std::size_t s) const { return trees[s].empty() ? nullptr : trees[s].data(); }
+};
+Mixtures mix_gates(const Stack& stack, const Choice& choice, const Logits& logits, const std::vector<LevelRule>& rules,
+                   int threads);
 
 // sums: `parts` times the floats of stack and choice.
 void logit_gradients(const Stack& stack, const Choice& choice, const Logits& logits,

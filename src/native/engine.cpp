@@ -47,7 +47,8 @@ void Engine::backward(const Choice& choice, const Samples& samples, const Head& 
     for (const Stage& stage : stack_.stages)  // before threads start
       if (!stage.trees && (stage.level > 0 || in_gradient))
         view_of(stack_.levels[stage.level], choice.levels[stage.level], true);
-  const Pass pass = {stack_, choice, samples, made, &rules};
+  const Mixtures mixtures = mix_gates(stack_, choice, logits, rules, threads);
+  const Pass pass = {stack_, choice, samples, made, &rules, &mixtures};
   const std::int64_t tiles = tile_count(samples.batch, choice.packed ? kWordSamples : kTileSamples);
   const std::int64_t stride = stack_.sums + choice.sampled_sums;
   const std::int64_t most = std::clamp(kMaxSums / stride, kMinParts, kMaxParts), parts = std::min(tiles, most);

@@ -128,15 +128,18 @@ void backward_level(const Pass& pass, std::size_t l, std::int64_t tile, const Ac
   if (below) std::memset(below - kTileSamples, 0, (level.inputs + 1) * kTileSamples * sizeof(float));
   if (choice.sampled)
     return kernels().backward_sampled(view, choice.race(), (*pass.rules)[l].gates, tile * kTileSamples, all.in[l], rows,
-                                      below, sums + pass.stack.sums + choice.sampled_sums);
+                                      (*pass.rules)[l].inputs_by_mixture, below,
+                                      sums + pass.stack.sums + choice.sampled_sums);
   const bool mixed = !choice.weights.empty();
   float* edges = level.chooses_wires() ? scratch.rows[0].get<float>(2 * level.neurons * kTileSamples) : nullptr;
-  kernels().backward_floats(view, choice.coefficients.data(), all.in[l], rows, edges, mixed ? nullptr : below,
+  const float *mixture = pass.mixtures->of_level(l), *down = pass.mixture_below(l);
+  if (!down) down = choice.coefficients.data();
+  kernels().backward_floats(view, down, all.in[l], rows, edges, mixed ? nullptr : below,
                             level.chooses_gates() ? sums + kTerms * level.sum_start : nullptr);
   if (mixed && below) kernels().unmix_wires(level.wire_view(), choice.weights.data(), edges, below);
   if (!edges) return;
-  if (!choice.mixture.empty())  // nobody needs the edges of the picked gates any more
-    kernels().backward_floats(view, choice.mixture.data(), all.in[l], rows, edges, nullptr, nullptr);
+  if (mixture && mixture != down)  // nobody needs the edges of the picked gates any more
+    kernels().backward_floats(view, mixture, all.in[l], rows, edges, nullptr, nullptr);
   kernels().wire_sums_floats(level.wire_view(), all.below[l], edges, sums + level.wire_sum_start);
 }
 

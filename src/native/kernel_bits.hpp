@@ -92,6 +92,14 @@ inline void add_through_gate(const float* row, const Derivative& slope, std::uin
   }
 }
 
+// The same through a mixture of gates with coefficients c, to the input on this side.
+inline void add_through_mixture(const float* row, const float* c, int side, std::uint64_t other,
+                                Floats acc[kVectors]) {
+  const Floats at_zero = spread(c[1 + side]), more_at_one = spread(c[3]);
+  for (int v = 0; v < kVectors; ++v)
+    acc[v] += add_where(at_zero, other >> (v * kLanes), more_at_one) * load(row + v * kLanes);
+}
+
 inline void add_sums(const Floats row[kVectors], std::uint64_t a, std::uint64_t b, float* sums) {
   Floats all = row[0], with_a = Floats{}, with_b = Floats{}, with_both = Floats{};
   for (int v = 0; v < kVectors; ++v) {
@@ -112,10 +120,12 @@ inline std::uint64_t to_larger(int side, std::uint64_t own, std::uint64_t other)
   return side == 0 ? own | ~other : own & ~other;
 }
 
+enum Passing { kGate, kMixture, kMaximum };
+
 // kRows: several consumers share a gradient row (class rows). kSums: reduce to the four sums as well.
-template <bool kRows, bool kSums, bool kMaximum>
-void backward(const LevelView& level, const std::uint8_t* gates, const std::uint64_t* pairs, const GradientRows& rows,
-              float* in_rows, const SumsView* below) {
+template <bool kRows, bool kSums, Passing kThrough>
+void backward(const LevelView& level, const std::uint8_t* gates, const float* mixture, const std::uint64_t* pairs,
+              const GradientRows& rows, float* in_rows, const SumsView* below) {
   constexpr std::int64_t kAhead = 8;
   const std::int64_t edge_count = level.offsets[level.inputs];
   for (std::int64_t i = 0; i < level.inputs; ++i) {
@@ -130,7 +140,9 @@ void backward(const LevelView& level, const std::uint8_t* gates, const std::uint
       const std::uint32_t edge = level.edges[e];
       const std::int64_t j = edge >> 1;
       const float* row = rows.rows + (kRows ? rows.row_of[j] : j) * kWordSamples;
-      if (kMaximum)
+      if (kThrough == kMixture)
+        add_through_mixture(row, mixture + kTerms * j, edge & 1, pairs[edge ^ 1], acc);
+      else if (kThrough == kMaximum)
         add_through_gate(row, {to_larger(edge & 1, pairs[edge], pairs[edge ^ 1]), 0, 0, 0}, 0, acc);
       else
         add_through_gate(row, kDerivatives.of[gates[j]][edge & 1], pairs[edge ^ 1], acc);
@@ -141,15 +153,22 @@ void backward(const LevelView& level, const std::uint8_t* gates, const std::uint
   }
 }
 
-inline void backward_bits(const LevelView& level, const std::uint8_t* gates, const std::uint64_t* pairs,
-                          const GradientRows& rows, float* in_rows, const SumsView* below) {
-  constexpr decltype(&backward_bits) kByCase[2][2][2] = {
-      {{backward<false, false, false>, backward<false, false, true>},
-       {backward<false, true, false>, backward<false, true, true>}},
-      {{backward<true, false, false>, backward<true, false, true>},
-       {backward<true, true, false>, backward<true, true, true>}},
+template <bool kRows, bool kSums>
+void backward_through(Passing through, const LevelView& level, const std::uint8_t* gates, const float* mixture,
+                      const std::uint64_t* pairs, const GradientRows& rows, float* in_rows, const SumsView* below) {
+  constexpr decltype(&backward<kRows, kSums, kGate>) kByCase[] = {
+      backward<kRows, kSums, kGate>, backward<kRows, kSums, kMixture>, backward<kRows, kSums, kMaximum>};
+  kByCase[through](level, gates, mixture, pairs, rows, in_rows, below);
+}
+
+inline void backward_bits(const LevelView& level, const std::uint8_t* gates, const float* mixture,
+                          const std::uint64_t* pairs, const GradientRows& rows, float* in_rows, const SumsView* below) {
+  constexpr decltype(&backward_through<false, false>) kByCase[2][2] = {
+      {backward_through<false, false>, backward_through<false, true>},
+      {backward_through<true, false>, backward_through<true, true>},
   };
-  kByCase[rows.row_of != nullptr][below != nullptr][level.maximum](level, gates, pairs, rows, in_rows, below);
+  const Passing through = level.maximum ? kMaximum : mixture ? kMixture : kGate;
+  kByCase[rows.row_of != nullptr][below != nullptr](through, level, gates, mixture, pairs, rows, in_rows, below);
 }
 
 inline void sums_bits(std::int64_t neurons, const GradientRows& rows, const SumsView& sums) {

@@ -117,9 +117,8 @@ inline std::int64_t row_of(const LevelView& level, std::int64_t neuron) {
 }
 
 // The coefficients by which a neuron maps its inputs: of the gate that was picked, or mixed by the weights w.
-inline void sampled_coefficients(const SelectionRule& rule, const Ints& winner, const Floats w[kGates],
-                                 Floats c[kTerms]) {
-  if (rule.hard)
+inline void sampled_coefficients(bool hard, const Ints& winner, const Floats w[kGates], Floats c[kTerms]) {
+  if (hard)
     picked_coefficients(winner, c);
   else
     mixture(w, c);
@@ -133,15 +132,15 @@ inline void forward_sampled(const LevelView& level, const RaceView& race, const 
     const std::int64_t row = row_of(level, j);
     const Ints winner = winners.of(row);
     if (!rule.hard) race_weights(race, row, rule, sample, winner, w);
-    sampled_coefficients(rule, winner, w, c);
+    sampled_coefficients(rule.hard, winner, w, c);
     const Floats a = load_row(in, level.first[j]), b = load_row(in, level.second[j]);
     store(out + j * kLanes, (c[0] + c[1] * a) + (c[2] + c[3] * a) * b);
   }
 }
 
 inline void backward_sampled(const LevelView& level, const RaceView& race, const SelectionRule& rule,
-                             std::int64_t sample, const float* in, const GradientRows& rows, float* below,
-                             float* sums) {
+                             std::int64_t sample, const float* in, const GradientRows& rows, bool by_mixture,
+                             float* below, float* sums) {
   Floats w[kGates], c[kTerms], g[kGates];
   RaceWinners winners{race, rule, sample};
   for (std::int64_t j = 0; j < level.neurons; ++j) {
@@ -155,7 +154,7 @@ inline void backward_sampled(const LevelView& level, const RaceView& race, const
     softmax_gradient(w, kGates, rule.tau, g);
     for (int k = 0; k < kGates; k += 4) add_lane_sums(g[k], g[k + 1], g[k + 2], g[k + 3], sums + kGates * row + k);
     if (!below) continue;
-    sampled_coefficients(rule, winner, w, c);
+    sampled_coefficients(rule.hard && !by_mixture, winner, w, c);
     add_to_row(below, level.first[j], c[1] * terms[0] + c[3] * terms[2]);
     add_to_row(below, level.second[j], c[2] * terms[0] + c[3] * terms[1]);
   }

@@ -21,6 +21,7 @@ constexpr int kMostNodes = 1 << (kMostDepth + 1);
 struct Kernel {
   std::int64_t leaves, places, stride;
   const std::uint8_t* gates;
+  const float* mixture;
   const std::int32_t* sources;
   GateMasks masks[kMostNodes / 2];
 
@@ -29,12 +30,18 @@ struct Kernel {
         places(trees.places),
         stride(trees.stride),
         gates(trees.gates + number * leaves),
+        mixture(trees.mixture ? trees.mixture + number * leaves * kTerms : nullptr),
         sources(trees.sources + number * trees.places * leaves * trees.stride) {
     for (std::int64_t node = 1; node < leaves; ++node) masks[node] = gate_masks(gates[node]);
   }
 
   const std::int32_t* source(std::int64_t place, std::int64_t leaf) const {
     return sources + (place * leaves + leaf) * stride;
+  }
+
+  // The coefficients by which a gradient passes a node.
+  const float* passing(std::int64_t node) const {
+    return mixture ? mixture + node * kTerms : kCoefficients[gates[node]];
   }
 
   // From the leaves, nodes[leaves ..], to the root, nodes[1].
@@ -139,8 +146,8 @@ struct Passage {
   Floats at_zero, at_one;
   bool alive;
 
-  Passage(int gate, int side, bool wanted) {
-    const float zero = kCoefficients[gate][1 + side], one = zero + kCoefficients[gate][3];
+  Passage(const float* coefficients, int side, bool wanted) {
+    const float zero = coefficients[1 + side], one = zero + coefficients[3];
     at_zero = spread(zero);
     at_one = spread(one);
     alive = wanted && (zero != 0.0f || one != 0.0f);
@@ -200,7 +207,7 @@ inline void backward_trees(const TreesView& trees, const std::uint64_t* in, cons
     for (std::int64_t node = 1; node < leaves; ++node) {
       for (int side = 0; side < 2; ++side) {
         const bool wanted = alive[node] && (2 * node < leaves || in_rows);
-        alive[2 * node + side] = Passage(kernel.gates[node], side, wanted).alive;
+        alive[2 * node + side] = Passage(kernel.passing(node), side, wanted).alive;
       }
       for (int k = 0; k < kTerms; ++k) totals[node][k] = Floats{};
     }
@@ -213,7 +220,8 @@ inline void backward_trees(const TreesView& trees, const std::uint64_t* in, cons
       };
       for (std::int64_t node = 1; node < leaves; ++node) {
         if (!alive[node]) continue;
-        const Passage first(kernel.gates[node], 0, alive[2 * node]), second(kernel.gates[node], 1, alive[2 * node + 1]);
+        const float* passing = kernel.passing(node);
+        const Passage first(passing, 0, alive[2 * node]), second(passing, 1, alive[2 * node + 1]);
         const std::uint64_t *a = winners.nodes[2 * node], *b = winners.nodes[2 * node + 1];
         float *to_first = scratch + 2 * node * kNodeRows, *to_second = to_first + kNodeRows;
         if (node == 1)

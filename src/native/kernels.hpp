@@ -56,6 +56,7 @@ struct TreesView {
   std::int64_t inputs, kernels, windows, stride, places;
   const std::int32_t* sources;
   const std::uint8_t* gates;       // [kernels][2^depth], the gate of each node; the first counts for nothing
+  const float* mixture;            // [kernels][2^depth][4], by which gradients pass, if not as the gates have it
   const std::int64_t* sum_starts;  // by distance from the root: where the sums of that floor's gates begin
 };
 constexpr int kWindows = 8;    // windows at a time
@@ -170,9 +171,10 @@ struct Kernels {
                        float temperature, float* scores);
 
   // 64 samples backwards through a level: from the gradient rows (of 64 floats) of its neurons to those of its inputs
-  // (in_rows; null where nobody needs them). Inputs that are neurons with logits also get their sums (below; or null).
-  void (*backward_bits)(const LevelView& level, const std::uint8_t* gates, const std::uint64_t* pairs,
-                        const GradientRows& rows, float* in_rows, const SumsView* below);
+  // (in_rows; null where nobody needs them), through the gates or, unless null, a mixture[neurons][4] of them. Inputs
+  // that are neurons with logits also get their sums (below; or null).
+  void (*backward_bits)(const LevelView& level, const std::uint8_t* gates, const float* mixture,
+                        const std::uint64_t* pairs, const GradientRows& rows, float* in_rows, const SumsView* below);
 
   // The sums of a level whose gradient rows are given.
   void (*sums_bits)(std::int64_t neurons, const GradientRows& rows, const SumsView& sums);
@@ -217,11 +219,12 @@ struct Kernels {
                           float* edges, float* below, float* sums);
 
   // The same two for a level whose gates are chosen for each sample apart; `sample` is the number of the tile's first
-  // one in its batch. Backwards, sums[rows][16] get the gradients of the logits.
+  // one in its batch. Backwards, sums[rows][16] get the gradients of the logits; by_mixture: the inputs get theirs
+  // through the mixture of gates, also where one was picked.
   void (*forward_sampled)(const LevelView& level, const RaceView& race, const SelectionRule& rule, std::int64_t sample,
                           const float* in, float* out);
   void (*backward_sampled)(const LevelView& level, const RaceView& race, const SelectionRule& rule, std::int64_t sample,
-                           const float* in, const GradientRows& rows, float* below, float* sums);
+                           const float* in, const GradientRows& rows, bool by_mixture, float* below, float* sums);
 
   // Rows [begin, end) of such a level: from logits[rows][16] to its race.
   void (*race_odds)(const float* logits, std::int64_t begin, std::int64_t end, const RaceOdds& odds);

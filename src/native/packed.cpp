@@ -20,6 +20,7 @@ TreesView trees_of(const Pass& pass, std::size_t s) {
           trees.places,
           trees.sources.data(),
           pass.choice.tree_gates[s].data(),
+          pass.mixtures ? pass.mixtures->of_trees(s) : nullptr,
           trees.sum_starts.data()};
 }
 
@@ -138,15 +139,15 @@ class Backward {
     const Level& level = level_of(pass_, stages_[s]);
     const LevelChoice& choice = pass_.choice.levels[stages_[s].level];
     if (level.chooses_wires())
-      kernels().wire_sums_bits(level.wire_view(), choice.gates.data(),
-                               choice.mixture.empty() ? nullptr : choice.mixture.data(), pairs_[s], in_[s], rows,
-                               sums_.fresh && level.row_of.empty(), sums_.sums + level.wire_sum_start);
+      kernels().wire_sums_bits(level.wire_view(), choice.gates.data(), pass_.mixtures->of_level(stages_[s].level),
+                               pairs_[s], in_[s], rows, sums_.fresh && level.row_of.empty(),
+                               sums_.sums + level.wire_sum_start);
     if (!wanted_below(s)) return {nullptr, nullptr};
     float* below = (s == 0 ? to_input_ : needs_rows(s - 1)) ? in_rows(s) : nullptr;
     const bool sums = s > 0 && has_sums(s - 1);
     const SumsView view = sums ? sums_of(s - 1) : SumsView{};
-    kernels().backward_bits(view_of(level, choice, true), choice.gates.data(), pairs_[s], rows, below,
-                            sums ? &view : nullptr);
+    kernels().backward_bits(view_of(level, choice, true), choice.gates.data(), pass_.mixture_below(stages_[s].level),
+                            pairs_[s], rows, below, sums ? &view : nullptr);
     return {below, nullptr};
   }
 

@@ -76,7 +76,13 @@ struct Pass {
   const Choice& choice;
   const Samples& samples;
   std::uint16_t* made = nullptr;                  // on the float path; see Engine
-  const std::vector<LevelRule>* rules = nullptr;  // on the way back, with the temperatures of the surrogates
+  const std::vector<LevelRule>* rules = nullptr;  // on the way back, with the temperatures of the surrogates,
+  const Mixtures* mixtures = nullptr;             // and what follows from these
+
+  // By which mixture a gradient passes the gates of a level down to its inputs; null where as the picked ones have it.
+  const float* mixture_below(std::int64_t l) const {
+    return (*rules)[l].inputs_by_mixture ? mixtures->of_level(l) : nullptr;
+  }
 };
 
 // rows[inputs][width] of a tile -> out[batch][inputs]

@@ -188,7 +188,8 @@ struct Result {
   std::vector<float> scores, gradients;
 };
 
-Result run_engine(const Network& network, const Batch& batch, bool hard, bool noisy, bool mixture, bool fuse,
+// by_mixture: of gradients that pass picked gates, bit 0 those that wires learn from, bit 1 all.
+Result run_engine(const Network& network, const Batch& batch, bool hard, bool noisy, int by_mixture, bool fuse,
                   int threads, bool per_sample, bool keeps = false) {
   const Engine engine(network.data(), fuse);
   std::vector<LevelRule> rules;
@@ -196,7 +197,7 @@ Result run_engine(const Network& network, const Batch& batch, bool hard, bool no
     SelectionRule rule{};
     rule.hard = hard, rule.noisy = noisy, rule.tau = kTau, rule.seed_low = 1, rule.step = 7, rule.place = l;
     rule.per_sample = per_sample;
-    rules.push_back({rule, rule, mixture && hard});
+    rules.push_back({rule, rule, hard && (by_mixture & 1), hard && (by_mixture & 2)});
   }
   Choice choice;
   for (const Confidences& level : select(engine.stack(), network.logits(), rules, batch.packed, 0, threads, choice))
@@ -231,7 +232,7 @@ void check(Random& random, bool binary, bool hard, bool noisy, bool trees) {
   const Network network(random, trees);
   Batch batch(random, network.inputs(), binary, hard);
   const int threads = 1 + random() % 4;
-  const bool mixture = random() % 2;
+  const int mixture = random() % 4;
   const auto chooses_wires = [](const TestLevel& level) { return level.candidates > 0; };
   const bool per_sample =
       noisy && random() % 2 && std::none_of(network.levels.begin(), network.levels.end(), chooses_wires);

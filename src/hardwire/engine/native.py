@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hardwire.bits import Bits, word_count
 from hardwire.engine.checks import Seen
-from hardwire.engine.stack import FORMULA, MAXIMUM, MIXTURE, Confidence, Input, Level, Reading, Request, Rule, Stack
+from hardwire.engine.stack import FORMULA, MAXIMUM, Confidence, Input, Level, Reading, Request, Rule, Stack
 from hardwire.errors import HardwireError
 from hardwire.gates import THRESHOLD
 from hardwire.noise import WIRES, check_samples, place_of, sample_place
@@ -241,8 +241,8 @@ def _rule(rule: Rule, confidence: bool) -> Any:
     gates = wires = _selection_rule(rule, rule.method, rule.heat, rule.place, confidence)
     if rule.wire_heat is not None:  # None: the level has no wires to choose
         wires = _selection_rule(rule, rule.wire_method, rule.wire_heat, rule.place + WIRES, confidence)
-    mixture = rule.wire_gradient == MIXTURE and rule.mode == "method" and rule.method.hard
-    return _native.level_rule(gates=gates, wires=wires, mixture=mixture)
+    by_mixture = {"wires_by_mixture": rule.wires_by_mixture, "inputs_by_mixture": rule.inputs_by_mixture}
+    return _native.level_rule(gates=gates, wires=wires, **by_mixture)
 
 
 def _selection_rule(rule: Rule, method: Method, heat: Reading, place: int, confidence: bool) -> Any:

@@ -15,7 +15,7 @@ from hardwire import selection
 from hardwire.bits import Bits
 from hardwire.engine.checks import Seen
 from hardwire.engine.sampled import run_sampled
-from hardwire.engine.stack import MAXIMUM, MIXTURE, Confidence, Input, Level, Request, Rule, Stack
+from hardwire.engine.stack import MAXIMUM, Confidence, Input, Level, Request, Rule, Stack
 from hardwire.gates import COEFFICIENTS, GATES, THRESHOLD
 from hardwire.noise import gumbel, wire_gumbel
 
@@ -74,14 +74,14 @@ def _level(h: torch.Tensor, level: Level, rule: Rule) -> torch.Tensor:
         h = torch.cat([h, h.new_zeros(1, h.shape[1])])
     below = h
     if level.wire_logits is not None:
-        weights, learning = wire_weights(level.wire_logits, rule), _learns_by_mixture(level, rule)
+        weights = wire_weights(level.wire_logits, rule)
+        learning = rule.wires_by_mixture and not rule.inputs_by_mixture and level.gate_logits is not None
         h = _read_wires(below, level, weights.detach() if learning else weights)
         first = torch.arange(level.neurons, device=h.device)
         second = first + level.neurons
-        if learning:  # a second pass whose value is taken off again: only the logits of wires hear of it
+        if learning:  # a second pass: only the logits of wires hear of it
             soft = _read_wires(below.detach(), level, weights)
-            mixed = _bilinear(soft, _mixture_coefficients(level, rule), first, second)
-            return _bilinear(h, _coefficients(level, rule, h), first, second) + (mixed - mixed.detach())
+            return _bilinear(h, _coefficients(level, rule, h), first, second) + _mixed(soft, level, rule, first, second)
     else:
         first, second = level.wires.unbind(0)
         if level.padded:
@@ -91,7 +91,16 @@ def _level(h: torch.Tensor, level: Level, rule: Rule) -> torch.Tensor:
     if level.gradient == MAXIMUM:
         larger: torch.Tensor = _Maximum.apply(h.index_select(0, first), h.index_select(0, second))  # type: ignore[no-untyped-call]
         return larger
+    if rule.inputs_by_mixture and level.gate_logits is not None:  # a second pass: only the inputs hear of it
+        picked = _bilinear(h.detach(), _coefficients(level, rule, h), first, second)
+        return picked + _mixed(h, level, rule, first, second)
     return _bilinear(h, _coefficients(level, rule, h), first, second)
+
+
+def _mixed(h: torch.Tensor, level: Level, rule: Rule, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+    """Zeros with the gradient that h would have if the gates were mixed."""
+    mixed = _bilinear(h, _mixture_coefficients(level, rule), first, second)
+    return mixed - mixed.detach()
 
 
 def _bilinear(h: torch.Tensor, c: torch.Tensor, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
@@ -108,11 +117,6 @@ def _coefficients(level: Level, rule: Rule, like: torch.Tensor) -> torch.Tensor:
     matrix = torch.tensor(_COEFFICIENTS, dtype=logits.dtype, device=logits.device)
     mixed = gate_weights(logits, rule) @ matrix
     return mixed if level.rows is None else mixed.index_select(0, level.rows)
-
-
-def _learns_by_mixture(level: Level, rule: Rule) -> bool:
-    soft = rule.mode != "method" or not rule.method.hard or level.gate_logits is None
-    return rule.wire_gradient == MIXTURE and not soft
 
 
 def _mixture_coefficients(level: Level, rule: Rule) -> torch.Tensor:

@@ -60,7 +60,8 @@ class _Sampled(torch.autograd.Function):
             values = _features(a, b) @ _matrix(h).T  # of all 16 gates
             mean = (soft * values).sum(-1, keepdim=True)
             grad_logits[part] = (d * soft * (values - mean)).sum(1) / rule.heat.tau
-            _, c1, c2, c3 = ((hard if rule.method.hard else soft) @ _matrix(h)).unbind(-1)
+            picked = rule.method.hard and not rule.inputs_by_mixture
+            _, c1, c2, c3 = ((hard if picked else soft) @ _matrix(h)).unbind(-1)
             grad_h.index_add_(0, first[part], grad[part] * (c1 + c3 * b))
             grad_h.index_add_(0, second[part], grad[part] * (c2 + c3 * a))
         return grad_h if ctx.needs_input_grad[0] else None, grad_logits, None, None, None, None

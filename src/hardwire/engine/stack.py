@@ -28,9 +28,9 @@ NOTHING = -1  # a wire that reads the constant 0
 FORMULA: str = "formula"  # how a fixed gate passes a gradient on: by its formula,
 MAXIMUM: str = "maximum"  # or, of an OR, as max-pooling does
 GRADIENTS = (MAXIMUM, FORMULA)
-CHOSEN: str = "chosen"  # the logits of wires learn through the chosen gate,
-MIXTURE: str = "mixture"  # or through the mixture of gates
-WIRE_GRADIENTS = (CHOSEN, MIXTURE)
+CHOSEN: str = "chosen"  # how a gradient passes a gate that was picked: as this gate has it,
+MIXTURE: str = "mixture"  # or as the mixture of gates has it
+PASSAGES = (CHOSEN, MIXTURE)
 
 Input: TypeAlias = "torch.Tensor | Bits"
 
@@ -133,6 +133,9 @@ class Rule:
     which many levels share. place: the level's number among those of its selector, which numbers its noise.
     wire_gradient: the logits of wires learn from the gradient through the "chosen" gate, or through the "mixture" of
     gates as a soft method has it; what goes down the chosen wires is that of the forward pass either way.
+    input_gradient: what a picked gate passes down to all that it reads, and to the logits of its wires: its own
+    gradient, or that of the "mixture", as where the straight-through estimator stands behind the neuron's output and
+    not behind its weights.
     """
 
     mode: str
@@ -143,11 +146,26 @@ class Rule:
     noise: NoiseKey | None = None
     place: int = 0
     wire_gradient: str = CHOSEN
+    input_gradient: str = CHOSEN
 
     @property
     def hard(self) -> bool:
         """Whether every choice of the forward pass is one of the candidates."""
         return self.mode != "method" or (self.method.hard and self.wire_method.hard)
+
+    @property
+    def inputs_by_mixture(self) -> bool:
+        """Whether the inputs of picked gates get their gradient through the mixture of gates."""
+        return self.input_gradient == MIXTURE and self._trains_hard
+
+    @property
+    def wires_by_mixture(self) -> bool:
+        """Whether the logits of wires do; with their inputs they always do."""
+        return self.wire_gradient == MIXTURE and self._trains_hard
+
+    @property
+    def _trains_hard(self) -> bool:
+        return self.mode == "method" and self.method.hard
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from numbers import Integral
 import torch
 from torch import nn
 
-from hardwire.engine.stack import CHOSEN, MODES, WIRE_GRADIENTS, Reading, Rule
+from hardwire.engine.stack import CHOSEN, MODES, PASSAGES, Reading, Rule
 from hardwire.errors import HardwireError, unknown_name
 from hardwire.gates import GATES
 from hardwire.noise import NoiseKey
@@ -30,7 +30,8 @@ class Selector(nn.Module):
     1/K. wire_method: of learned wires, where it is not the gates' own. Wires have temperatures of their own, one for
     each number of candidates, since their confidence has another scale. noise, of the noisy methods: one draw for each
     "pass", shared by the batch, or one for each "sample". wire_gradient, of hard methods: the logits of wires learn
-    from the gradient through the "chosen" gate, or through the "mixture" of gates.
+    from the gradient through the "chosen" gate, or through the "mixture" of gates; input_gradient: all that a gate
+    reads does, and what feeds it in turn.
     """
 
     steps: torch.Tensor
@@ -46,13 +47,15 @@ class Selector(nn.Module):
         wire_method: str | Method | None = None,
         noise: str = "pass",
         wire_gradient: str = CHOSEN,
+        input_gradient: str = CHOSEN,
     ):
         super().__init__()
         if noise not in NOISES:
             raise unknown_name("noise", noise, NOISES)
-        if wire_gradient not in WIRE_GRADIENTS:
-            raise unknown_name("wire_gradient", wire_gradient, WIRE_GRADIENTS)
-        self.noise, self.wire_gradient = noise, wire_gradient
+        for name, gradient in (("wire_gradient", wire_gradient), ("input_gradient", input_gradient)):
+            if gradient not in PASSAGES:
+                raise unknown_name(name, gradient, PASSAGES)
+        self.noise, self.wire_gradient, self.input_gradient = noise, wire_gradient, input_gradient
         self.method, named_cage = parse_method(method)
         self.wire_method = self.method if wire_method is None else parse_method(wire_method)[0]
         self.seed = check_seed(seed)
@@ -145,8 +148,17 @@ class Pass:
     def rule(self, place: int, candidates: int | None = None) -> Rule:
         """The rule of the selector's level number `place`."""
         selector, wires = self.selector, None if candidates is None else self._heat(candidates)
-        heat, gradient = self._heat(None), selector.wire_gradient
-        return Rule(self.mode, selector.method, heat, selector.wire_method, wires, self.noise, place, gradient)
+        return Rule(
+            self.mode,
+            selector.method,
+            self._heat(None),
+            selector.wire_method,
+            wires,
+            self.noise,
+            place,
+            selector.wire_gradient,
+            selector.input_gradient,
+        )
 
     def _heat(self, candidates: int | None) -> Reading:
         if candidates not in self.heats:

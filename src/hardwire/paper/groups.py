@@ -105,9 +105,14 @@ class NetworkRun:
 
 
 _SCALE = ("width", "iterations", "learning_rate", "batch_size", "evaluate_every")
-_OTHER_NETWORKS = ("wiring", "candidates", "start", "noise")
+_OTHER_NETWORKS = ("wiring", "candidates", "start", "noise", "input_gradient")
 _SPECIAL = (*_OTHER_NETWORKS, "minutes", "validation")
-_USUAL = {"wiring": "random", "start": "normal", "noise": "pass"}  # the paper's, said or taken to be
+_USUAL = {
+    "wiring": "random",
+    "start": "normal",
+    "noise": "pass",
+    "input_gradient": "chosen",
+}  # the paper's, or taken to be
 
 
 @dataclass(frozen=True)

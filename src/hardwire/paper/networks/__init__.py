@@ -16,7 +16,7 @@ from hardwire.study.config import Config, Value
 from hardwire.study.description import one_of, positive, whole
 from hardwire.study.kinds import Axis, Cost, Job, Outcome, Record
 
-OPTIONS = ("wiring", "candidates", "start", "noise")  # handed on to LogicNetwork where a study names them
+OPTIONS = ("wiring", "candidates", "start", "noise", "input_gradient")  # of LogicNetwork, where a study names them
 
 
 def _text(key: str, value: object) -> str:
@@ -61,6 +61,7 @@ class NetworkKind(PaperKind):
         Axis("candidates", "candidates", whole(1), None),
         Axis("start", "start", _text, None),
         Axis("noise", "noise", _text, None),
+        Axis("input_gradient", "input_gradient", _text, None),
         Axis("width", "widths", whole(2)),
         Axis("depth", "depths", whole(1)),
         Axis("tau", "taus", positive),
