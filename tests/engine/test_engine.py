@@ -34,7 +34,9 @@ def test_scores_and_gradients_of_a_training_step_are_the_oracles(net, rows, bina
     close(scores, oracle.scores(x.tolist(), *case, "method", net.method, net.tau, noise_of(net)), tolerance(net))
     upstream = torch.randn(scores.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     scores.backward(upstream)
-    by_logits, by_input = oracle.gradients(x.tolist(), *case, net.method, net.tau, upstream.tolist(), noise_of(net))
+    by_logits, by_input = oracle.gradients(
+        x.tolist(), *case, net.method, net.tau, upstream.tolist(), noise_of(net), net.selector.input_gradient
+    )
     for layer, expected in zip(net.layers, by_logits, strict=True):
         close(layer.logits.grad, expected, 10 * tolerance(net))
     close(x.grad, by_input, 10 * tolerance(net))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import hardwire as hw
 from hardwire.engine import ENGINES, MODES, Level, Request, Stack
-from hardwire.engine.stack import NOTHING, freeze
+from hardwire.engine.stack import NOTHING, PASSAGES, freeze
 from hardwire.layers import GateLayer, Selector, register_layer
 
 OR = 7
@@ -69,7 +69,11 @@ def modules(draw, methods=METHODS):
         for inputs, neurons in itertools.pairwise(widths)
     ]
     selector = Selector(
-        draw(st.sampled_from(methods)), draw(st.sampled_from([0.3, 1.0, 2.0])), seed=draw(st.integers(0, 99))
+        draw(st.sampled_from(methods)),
+        draw(st.sampled_from([0.3, 1.0, 2.0])),
+        seed=draw(st.integers(0, 99)),
+        wire_gradient=draw(st.sampled_from(PASSAGES)),
+        input_gradient=draw(st.sampled_from(PASSAGES)),
     )
     return Levels(levels, selector, engine if engine == "reference" else "auto")
 
@@ -119,7 +123,10 @@ def test_outputs_and_gradients_of_a_training_step_are_the_oracles(module, batch,
     )
     upstream = torch.randn(out.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     out.backward(upstream.to(out.dtype))
-    by_gates, by_wires, by_input = oracle_levels.gradients(levels, x.tolist(), method, tau, upstream.tolist(), drawn)
+    by_mixture = module.selector.wire_gradient == "mixture", module.selector.input_gradient == "mixture"
+    by_gates, by_wires, by_input = oracle_levels.gradients(
+        levels, x.tolist(), method, tau, upstream.tolist(), drawn, by_mixture=by_mixture
+    )
     for one, gates, wires in zip(module.levels(), by_gates, by_wires, strict=True):
         if gates is not None:
             close(one.gate_logits.grad, gates, 10 * tolerance(module))

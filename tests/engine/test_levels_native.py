@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import hardwire as hw
 from hardwire.engine import native, reference
-from hardwire.engine.stack import CHOSEN, FORMULA, MAXIMUM, MIXTURE, Head, Level, Reading, Request, Rule, Stack
+from hardwire.engine.stack import FORMULA, MAXIMUM, PASSAGES, Head, Level, Reading, Request, Rule, Stack
 from hardwire.gates import GATES
 from hardwire.noise import NoiseKey
 from hardwire.selection import get_method
@@ -56,13 +56,14 @@ def rules(draw):
     method, wire_method = (get_method(draw(st.sampled_from(METHODS))) for _ in range(2))
     seed = draw(st.integers(0, 2**50))
     heat, wire_heat = (Reading(torch.tensor(draw(st.sampled_from([0.3, 1.0, 2.0])))) for _ in range(2))
-    gradient = draw(st.sampled_from([CHOSEN, MIXTURE]))
+    wires, *inputs = (draw(st.sampled_from(PASSAGES)) for _ in range(3))  # levels of one tree may differ, too
     mode = draw(st.sampled_from(["method", "method", "method", "argmax", "deploy"]))
     noise = NoiseKey(seed, draw(st.integers(0, 9)), draw(st.integers(0, 3)), draw(st.booleans()))
-    return lambda place: Rule(mode, method, heat, wire_method, wire_heat, noise, place, gradient)
+    return lambda place: Rule(mode, method, heat, wire_method, wire_heat, noise, place, wires, inputs[place % 2])
 
 
 def gradients(engine, stack, rule, x, upstream, **options):
+    """Of one step in which temperatures move between choosing and running, as CAGE moves those of hard methods."""
     for z in stack.parameters():
         z.grad = None
     if isinstance(x, torch.Tensor):
@@ -71,11 +72,18 @@ def gradients(engine, stack, rule, x, upstream, **options):
     assert engine.supports(request)
     prepared = engine.prepare(stack, None, **options)
     choice, confidences = engine.select(request, prepared, True)
+    heats = (request.rules[0].heat, request.rules[0].wire_heat)
+    before = [heat.tau for heat in heats]
+    if request.hard:
+        for heat in heats:
+            heat.read(1.7 * heat.tau)
     out = engine.run(request, prepared, choice)
     found = [out.detach()]
     if request.mode == "method" and out.requires_grad:
         out.backward(upstream[:, : out.shape[1]])
         found += [z.grad for z in stack.parameters()] + ([x.grad] if isinstance(x, torch.Tensor) else [])
+    for heat, tau in zip(heats, before, strict=True):
+        heat.read(tau)
     return found, confidences
 
 

@@ -8,12 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hardwire as hw
+from hardwire.engine.stack import PASSAGES
 
 PER_SAMPLE = 2**29
 
 
-def make(method, widths, inputs, seed, tau=1.0):
-    return hw.LogicNetwork(inputs, 2, widths=widths, method=method, tau=tau, seed=seed, noise="sample").double()
+def make(method, widths, inputs, seed, tau=1.0, **options):
+    return hw.LogicNetwork(
+        inputs, 2, widths=widths, method=method, tau=tau, seed=seed, noise="sample", **options
+    ).double()
 
 
 def noise_of(net, sample, step=0, draw=0, evaluation=False):
@@ -34,9 +37,10 @@ def noise_of(net, sample, step=0, draw=0, evaluation=False):
     st.integers(1, 5),
     st.integers(0, 2**40),
     st.sampled_from([0.3, 1.0]),
+    st.sampled_from(PASSAGES),
 )
-def test_scores_and_gradients_are_the_oracles_for_every_sample(method, widths, inputs, seed, tau):
-    net = make(method, [*widths, 4], inputs, seed, tau)
+def test_scores_and_gradients_are_the_oracles_for_every_sample(method, widths, inputs, seed, tau, passage):
+    net = make(method, [*widths, 4], inputs, seed, tau, input_gradient=passage)
     x = torch.rand(3, inputs, dtype=torch.float64, generator=torch.Generator().manual_seed(1)).requires_grad_()
     scores = net(x)
     upstream = torch.randn(scores.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
@@ -46,7 +50,7 @@ def test_scores_and_gradients_are_the_oracles_for_every_sample(method, widths, i
     for s, row in enumerate(x.tolist()):
         noise = noise_of(net, s)
         close(scores[s], oracle.scores([row], *case, "method", method, tau, noise)[0], 1e-5)
-        by_logits, by_input = oracle.gradients([row], *case, method, tau, [upstream[s].tolist()], noise)
+        by_logits, by_input = oracle.gradients([row], *case, method, tau, [upstream[s].tolist()], noise, passage)
         total = [so_far + torch.tensor(found) for so_far, found in zip(total, by_logits, strict=True)]
         close(x.grad[s], by_input[0], 1e-4)
     for layer, expected in zip(net.layers, total, strict=True):
@@ -61,12 +65,14 @@ def test_scores_and_gradients_are_the_oracles_for_every_sample(method, widths, i
     st.integers(0, 2**40),
     st.booleans(),
     st.sampled_from([1, 10, 1000]),
+    st.sampled_from(PASSAGES),
 )
-def test_both_engines_draw_the_same_and_learn_the_same(method, width, batch, seed, binary, spread):
+def test_both_engines_draw_the_same_and_learn_the_same(method, width, batch, seed, binary, spread, passage):
     x = torch.rand(batch, 7, generator=torch.Generator().manual_seed(seed % 1000))
     found = []
     for engine in ("reference", "native"):
-        net = hw.LogicNetwork(7, 2, widths=[width, 6], method=method, seed=seed, noise="sample", engine=engine)
+        options = {"method": method, "seed": seed, "noise": "sample", "engine": engine, "input_gradient": passage}
+        net = hw.LogicNetwork(7, 2, widths=[width, 6], **options)
         with torch.no_grad():
             for layer in net.layers:
                 layer.logits.mul_(spread)  # far apart, most gates have no chance against the noise

@@ -273,3 +273,29 @@ def test_what_wires_learn_from_is_an_argument_and_stays_with_the_model(tmp_path)
     assert hw.load(tmp_path / "net.safetensors").selector.wire_gradient == "mixture"
     with pytest.raises(hw.HardwireError, match="wire_gradient"):
         made(wire_gradient="mixtur")
+
+
+def test_what_goes_down_to_a_gates_inputs_is_an_argument_and_stays_with_the_model(tmp_path):
+    """The straight-through estimator behind a neuron's output: hard forwards, and backwards the mixture's gradient."""
+    options = {"method": "hard-st", "tau": 1.3, "group_temperature": 2.0, "input_gradient": "mixture"}
+    net = hw.LogicNetwork(20, 2, widths=[12, 8], seed=0, **options)
+    x = (torch.rand(64, 20, generator=torch.Generator().manual_seed(0)) > 0.5).float()
+    scores = net(x)
+    torch.nn.functional.cross_entropy(scores, torch.arange(64) % 2).backward()
+    h, coefficients, copies = x, torch.tensor(hw.gates.COEFFICIENTS), []
+    for layer in net.layers:
+        z = layer.logits.detach().clone().requires_grad_()
+        a, b = (h[:, wires.long()] for wires in layer.wiring)
+        features = torch.stack([torch.ones_like(a), a, b, a * b], -1)
+        soft = (features * (torch.softmax(z / 1.3, 1) @ coefficients)).sum(-1)
+        h = (features * coefficients[z.argmax(1)]).sum(-1).detach() + soft - soft.detach()
+        copies.append(z)
+    expected = h.view(64, 2, 4).sum(2) / 2.0
+    assert torch.allclose(scores, expected, atol=1e-6)
+    torch.nn.functional.cross_entropy(expected, torch.arange(64) % 2).backward()
+    for layer, z in zip(net.layers, copies, strict=True):
+        assert torch.allclose(layer.logits.grad, z.grad, atol=1e-6)
+    hw.save(net, tmp_path / "net.safetensors")
+    assert hw.load(tmp_path / "net.safetensors").selector.input_gradient == "mixture"
+    with pytest.raises(hw.HardwireError, match="unknown input_gradient 'mixtur'"):
+        hw.LogicNetwork(20, 2, widths=[8], input_gradient="mixtur")

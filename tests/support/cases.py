@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 import hardwire as hw
 from hardwire.engine import ENGINES
+from hardwire.engine.stack import PASSAGES
 
 METHODS = ("soft-mix", "soft-gumbel", "hard-st", "gumbel-st")
 TAUS = (0.05, 0.5, 1.0, 2.0)
@@ -28,6 +29,7 @@ def networks(draw, methods=METHODS, cage=False):
         cage=cage,
         seed=draw(st.integers(0, 2**40)),
         engine=engine,
+        input_gradient=draw(st.sampled_from(PASSAGES)),
     )
     if engine == "reference":
         net.double()

@@ -152,10 +152,11 @@ def scores(batch, logits, wirings, classes, mode, method="hard-st", tau=1.0, noi
     return [class_scores(activations(sample, wirings, weights, mode)[-1], classes) for sample in batch]
 
 
-def gradients(batch, logits, wirings, classes, method, tau, upstream, noise=None):
+def gradients(batch, logits, wirings, classes, method, tau, upstream, noise=None, input_gradient="chosen"):
     """Of sum(upstream * scores) in the method's own pass: by the logits, [layer][neuron][gate], and by the input.
 
-    The input gradient of a node follows its forward pass: the soft derivative of the mixture, or of the gate picked.
+    The input gradient of a node follows its forward pass: the soft derivative of the mixture, or of the gate picked;
+    where input_gradient is "mixture", of a picked gate too that of the mixture.
     """
     weights = pass_weights(logits, "method", method, tau, noise)
     by_logits = [[[0.0] * 16 for _ in rows] for rows in logits]
@@ -171,6 +172,8 @@ def gradients(batch, logits, wirings, classes, method, tau, upstream, noise=None
                 a, b, w = h[layer][first], h[layer][second], weights[layer][n]
                 outputs = [soft_gate(i, a, b) for i in range(16)]
                 drawn = noise[layer][n] if noise else None
+                if input_gradient == "mixture":
+                    w = softmax(with_noise(method, logits[layer][n], drawn), tau)
                 for j, value in enumerate(logit_gradient(method, logits[layer][n], outputs, tau, delta[n], drawn)):
                     by_logits[layer][n][j] += value
                 below[first] += delta[n] * sum(w[i] * slope_a(i, b) for i in range(16))

@@ -78,12 +78,21 @@ def forward(levels, sample, mode, method="hard-st", tau=1.0, noises=None, wire_t
     return result
 
 
-def gradients(levels, batch, method, tau, upstream, noises=None, wire_tau=None):
+def slopes_of(weights, a, b):
+    """The derivatives of a mixture of gates by its two inputs."""
+    return (
+        sum(weights[i] * oracle.slope_a(i, b) for i in range(16)),
+        sum(weights[i] * oracle.slope_b(i, a) for i in range(16)),
+    )
+
+
+def gradients(levels, batch, method, tau, upstream, noises=None, wire_tau=None, by_mixture=(False, False)):
     """Of sum(upstream * outputs of the last level) in the method's pass.
 
     By gate logits [level][row][16], by wire logits [level][2][row][K] (None where there are none) and by the input. The
     proposition serves both choices: delta / tau * w_j * (value_j - sum_i w_i value_i), where a wire's delta is the
     gradient of the gate's input, and its value what the candidate wire reads. The chosen wires carry that delta down.
+    by_mixture: whether the wires' delta, and whether all that goes down and theirs too, is of the mixture of gates.
     """
     wire_tau = wire_tau or tau
     by_gates = [None if level["gates"] is None else [[0.0] * 16 for _ in level["gates"]] for level in levels]
@@ -107,19 +116,20 @@ def gradients(levels, batch, method, tau, upstream, noises=None, wire_tau=None):
                     z = level["gates"][row]
                     for j, value in enumerate(oracle.logit_gradient(method, z, outputs, tau, delta[n], drawn)):
                         by_gates[place][row][j] += value
-                slopes = (
-                    sum(weights[i] * oracle.slope_a(i, b) for i in range(16)),
-                    sum(weights[i] * oracle.slope_b(i, a) for i in range(16)),
-                )
+                    mixed = oracle.softmax(oracle.with_noise(method, z, drawn), tau)
+                else:
+                    mixed = weights
+                slopes = slopes_of(mixed if by_mixture[1] else weights, a, b)
                 if level.get("gradient") == "maximum":
                     slopes = (1.0, 0.0) if a >= b else (0.0, 1.0)
+                learning = slopes_of(mixed, a, b) if any(by_mixture) else slopes
                 for side in range(2):
                     arriving = delta[n] * slopes[side]
                     candidates, over, wires = sides[side]
                     if level["wire_logits"] is not None:
                         row = level["rows"][n]
                         z, drawn = level["wire_logits"][side][row], noise[1][side][row] if noise else None
-                        found = oracle.logit_gradient(method, z, candidates, wire_tau, arriving, drawn)
+                        found = oracle.logit_gradient(method, z, candidates, wire_tau, delta[n] * learning[side], drawn)
                         for k, value in enumerate(found):
                             by_wires[place][side][row][k] += value
                     for k, wire in enumerate(wires):
