@@ -192,13 +192,15 @@ Mixtures mix_gates(const Stack& stack, const Choice& choice, const Logits& logit
   Mixtures mixtures;
   mixtures.levels.resize(stack.levels.size());
   mixtures.trees.resize(stack.stages.size());
-  const auto wanted = [&](std::size_t l) {
+  bool any = false;
+  for (std::size_t l = 0; l < stack.levels.size(); ++l) {
     const Level& level = stack.levels[l];
-    return level.chooses_gates() && !choice.levels[l].sampled &&
-           (rules[l].inputs_by_mixture || (rules[l].wires_by_mixture && level.chooses_wires()));
-  };
-  for (std::size_t l = 0; l < stack.levels.size(); ++l)
-    if (wanted(l)) mixtures.levels[l].resize(stack.levels[l].rows * kTerms);
+    if (!level.chooses_gates() || choice.levels[l].sampled) continue;
+    if (!rules[l].inputs_by_mixture && !(rules[l].wires_by_mixture && level.chooses_wires())) continue;
+    mixtures.levels[l].resize(level.rows * kTerms);
+    any = true;
+  }
+  if (!any) return mixtures;
   const std::vector<Chunk> chunks = chunks_of(stack);
   parallel_for(threads, chunks.size(), [&](std::int64_t task, int) {
     const auto& [l, wires, begin, end] = chunks[task];
