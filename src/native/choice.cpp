@@ -92,14 +92,17 @@ std::vector<T> of_nodes(const Stage& stage, std::int64_t each, const Rows& rows_
 // The coefficients of a stage of trees, node by node: mixed on some floors and, where these are, picked on the others.
 std::vector<float> mixed_nodes(const Stage& stage, const std::vector<LevelChoice>& choices,
                                const std::vector<std::vector<float>>& mixtures) {
-  const std::int64_t end = stage.level + stage.trees->depth;
-  std::vector<std::vector<float>> rows(mixtures.begin() + stage.level, mixtures.begin() + end);
-  if (std::all_of(rows.begin(), rows.end(), [](const auto& floor) { return floor.empty(); })) return {};
-  for (std::int64_t l = stage.level; l < end; ++l)
-    if (rows[l - stage.level].empty())
-      for (const std::uint8_t gate : choices[l].gates)
-        rows[l - stage.level].insert(rows[l - stage.level].end(), kCoefficients[gate], kCoefficients[gate] + kTerms);
-  return of_nodes<float>(stage, kTerms, [&](std::int64_t l) -> const std::vector<float>& { return rows[l - stage.level]; });
+  const auto first = mixtures.begin() + stage.level;
+  std::vector<std::vector<float>> floors(first, first + stage.trees->depth);
+  if (std::all_of(floors.begin(), floors.end(), [](const auto& rows) { return rows.empty(); })) return {};
+  for (std::size_t floor = 0; floor < floors.size(); ++floor) {
+    std::vector<float>& rows = floors[floor];
+    if (!rows.empty()) continue;
+    for (const std::uint8_t gate : choices[stage.level + floor].gates)
+      rows.insert(rows.end(), kCoefficients[gate], kCoefficients[gate] + kTerms);
+  }
+  return of_nodes<float>(stage, kTerms,
+                         [&](std::int64_t l) -> const std::vector<float>& { return floors[l - stage.level]; });
 }
 
 // What follows from the picks of a level that is a stage of its own.

@@ -93,8 +93,7 @@ inline void add_through_gate(const float* row, const Derivative& slope, std::uin
 }
 
 // The same through a mixture of gates with coefficients c, to the input on this side.
-inline void add_through_mixture(const float* row, const float* c, int side, std::uint64_t other,
-                                Floats acc[kVectors]) {
+inline void add_through_mixture(const float* row, const float* c, int side, std::uint64_t other, Floats acc[kVectors]) {
   const Floats at_zero = spread(c[1 + side]), more_at_one = spread(c[3]);
   for (int v = 0; v < kVectors; ++v)
     acc[v] += add_where(at_zero, other >> (v * kLanes), more_at_one) * load(row + v * kLanes);
