@@ -160,7 +160,7 @@ class Rule:
 
     @property
     def wires_by_mixture(self) -> bool:
-        """Whether the logits of wires do; with their inputs they always do."""
+        """Whether the logits of wires are asked to learn through it; where all inputs do, these do in any case."""
         return self.wire_gradient == MIXTURE and self._trains_hard
 
     @property

@@ -30,8 +30,8 @@ class Selector(nn.Module):
     1/K. wire_method: of learned wires, where it is not the gates' own. Wires have temperatures of their own, one for
     each number of candidates, since their confidence has another scale. noise, of the noisy methods: one draw for each
     "pass", shared by the batch, or one for each "sample". wire_gradient, of hard methods: the logits of wires learn
-    from the gradient through the "chosen" gate, or through the "mixture" of gates; input_gradient: all that a gate
-    reads does, and what feeds it in turn.
+    from the gradient through the "chosen" gate, or through the "mixture" of gates; input_gradient: the same
+    for all that a gate reads.
     """
 
     steps: torch.Tensor
