@@ -4,13 +4,14 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 NATIVE := CMakeLists.txt src/hardwire/gates/table.py $(wildcard src/native/*)
 
-.PHONY: demo test lint format findings site wheel sanitize portable clean install
+.PHONY: demo test lint format findings figure site wheel sanitize portable clean install
 
 install: $(INSTALLED)
 
 $(INSTALLED): pyproject.toml constraints.txt $(NATIVE)
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@$(BIN)/hardwire --version
 	@touch $@
 
 demo: $(INSTALLED)
@@ -32,10 +33,16 @@ format: $(INSTALLED)
 site: $(INSTALLED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
-# What is written from the stores in results/: the report beside them, docs/findings.md, the README's headline.
+# What is written from the stores in results/: the report beside them and docs/findings.md.
 findings: $(INSTALLED)
 	rm -rf results/report
-	$(BIN)/hardwire study report results -o results/report --into docs/findings.md --into README.md
+	$(BIN)/hardwire study report results -o results/report --into docs/findings.md
+
+# The figure of the README and the home page, from a demo run by this code.
+figure: $(INSTALLED)
+	rm -rf build/demo
+	$(BIN)/hardwire demo --out build/demo
+	cp build/demo/demo.png docs/images/demo.png
 
 # The native code's own tests (training and circuits) under address, undefined-behaviour and thread sanitizers.
 sanitize:
@@ -45,12 +52,17 @@ sanitize:
 portable:
 	tests/native/portable.sh
 
-# A wheel for this machine in dist/, tried in a clean environment without a compiler and without torch.
+# A wheel for this machine in dist/, tried in a clean environment with what it depends on alone: no compiler, no torch;
+# then the same from source where no compiler is found.
 wheel: $(INSTALLED)
 	PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 	$(PYTHON) -m venv --clear build/smoke
 	build/smoke/bin/python -m pip install --quiet --constraint constraints.txt $$(ls -t dist/*.whl | head -1)
 	build/smoke/bin/python tests/house/smoke.py
+	$(PYTHON) -m venv --clear build/smoke
+	CXX=no-compiler PIP_CONSTRAINT=$(CURDIR)/constraints.txt build/smoke/bin/python -m pip install --quiet \
+	  --config-settings build-dir=build/without-native .
+	build/smoke/bin/python tests/house/smoke.py --without-native
 
 clean:
 	rm -rf .venv build dist site .pytest_cache .ruff_cache .hypothesis

@@ -56,7 +56,7 @@ def main() -> None:
         "simplify()": circuit.simplify(),
         "simplify(rewrite=True)": circuit.simplify(rewrite=True),
         "simplify(rewrite=True, dont_cares=True)": circuit.simplify(rewrite=True, dont_cares=True),
-        f"shrink(tolerance={options.tolerance:g})": replace(shrunk, about=circuit.about),
+        f"shrink(tolerance={options.tolerance:g})": replace(shrunk, provenance=circuit.provenance),
     }
     lines += [(name, len(made.netlist.gate), luts(made)) for name, made in ours.items()]
     print(f"{len(circuit.netlist.gate):,} gates as built")

@@ -17,7 +17,8 @@ from pathlib import Path
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import hardwire as hw
-from hardwire.records import Recipe, try_recipe
+from hardwire.recipes import Recipe
+from hardwire.records import try_recipe
 
 DEPTHS = (1, 2, 4, 6)
 GATES = ("soft-mix", "hard-st")

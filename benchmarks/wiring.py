@@ -12,7 +12,8 @@ import statistics
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import hardwire as hw
-from hardwire.records import Recipe, try_recipe
+from hardwire.recipes import Recipe
+from hardwire.records import try_recipe
 
 CASES = {  # data: (widths, shape of an image)
     "mnist@1": ([4_000] * 4, (1, 28, 28)),

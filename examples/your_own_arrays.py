@@ -1,7 +1,7 @@
-"""A table of numbers, as scikit-learn users have it: validation rows, early stopping, and the test set read once.
+"""A table of numbers with validation rows and early stopping; the test set is read once, at the end.
 
-Thresholds that suit the training rows turn every number into bits. Validation takes the last fifth of the training
-rows; the network that is left is the best of all evaluations on them.
+Thresholds at quantiles of the training rows turn every number into bits. The last fifth of the training rows is used
+for validation, and the network keeps its state from the best evaluation.
 """
 
 from sklearn.datasets import load_breast_cancer
@@ -19,5 +19,6 @@ history = hw.fit(
     net, data, iterations=1_000, batch_size=64, evaluate_every=25, validation=0.2, stop_early=6, keep_best=True
 )
 
-print(f"stopped after {history.final.iteration} iterations; the best was at {history.best.iteration}")
+print(f"stopped after {history.final.iteration} iterations; the best evaluation was at {history.best.iteration}")
 print(f"{history.best.deploy:.1%} of the validation rows, {hw.measure_gap(net, data.test).deploy:.1%} of the test rows")
+assert hw.measure_gap(net, data.with_validation(0.2).validation).deploy == history.best.deploy

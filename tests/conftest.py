@@ -1,7 +1,22 @@
+import os
 import signal
 
 import pytest
 import torch
+from cases import needs_native
+
+from hardwire.engine import native
+
+if not native.available():  # one warning more on stderr, of which the tests of programs know nothing
+    os.environ["PYTHONWARNINGS"] = "ignore:hardwire was installed without:UserWarning"
+
+
+def pytest_collection_modifyitems(items):
+    """A test of several engines leaves the native one out where it was not built."""
+    for item in items:
+        parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        if any(isinstance(value, str) and value == "native" for value in parameters):
+            item.add_marker(needs_native)
 
 
 @pytest.fixture(scope="session", autouse=True)

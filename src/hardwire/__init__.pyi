@@ -9,11 +9,13 @@ from . import files as files
 from . import gates as gates
 from . import layers as layers
 from . import measure as measure
+from . import methods as methods
 from . import models as models
 from . import network as network
 from . import noise as noise
-from . import paper as paper
 from . import playground as playground
+from . import randomness as randomness
+from . import recipes as recipes
 from . import records as records
 from . import selection as selection
 from . import study as study
@@ -21,6 +23,7 @@ from . import systems as systems
 from . import temperature as temperature
 from . import training as training
 from . import wiring as wiring
+from . import zoo as zoo
 from .bits import Bits as Bits
 from .bits import Encoder as Encoder
 from .circuit import Circuit as Circuit
@@ -41,7 +44,6 @@ from .measure import gate_usage as gate_usage
 from .measure import loss_bound as loss_bound
 from .measure import measure_gap as measure_gap
 from .measure import node_gaps as node_gaps
-from .models import load as load
 from .models import save as save
 from .network import LogicNetwork as LogicNetwork
 from .network import fuse as fuse
@@ -62,5 +64,7 @@ from .training import RedrawWires as RedrawWires
 from .training import TensorBoard as TensorBoard
 from .training import TrainingDiverged as TrainingDiverged
 from .training import fit as fit
+from .training import train as train
+from .zoo import load as load
 
 __version__: str

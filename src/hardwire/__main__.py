@@ -6,7 +6,12 @@ from hardwire.errors import missing_package
 
 
 def main() -> None:
-    """Runs the command line."""
+    """Runs the command line; `--version` is answered by the base install too."""
+    if sys.argv[1:] == ["--version"]:
+        from hardwire.build import version_text
+
+        print(version_text())
+        return
     try:
         from hardwire.cli import main as run
     except ModuleNotFoundError as error:

@@ -1,9 +1,9 @@
-"""`LogicNetwork`: layers of gates and a group sum, run as one operation.
+"""`LogicNetwork`: layers of gates and class sums, run as one operation.
 
-Flat, as in the paper (equal widths), with a list of widths, or of any layers of ours in a list. The whole forward pass
-goes to the engine at once, so that a fast engine can fuse it; `fuse` does the same for an nn.Sequential of our layers.
-Surprising: one selector serves all layers that have no method of their own, because CAGE's confidence is the
-network's.
+A network has equal widths as in the paper, a list of widths, or a list of layers. The whole forward pass goes to the
+engine at once, so that a fast engine can fuse it; `fuse` does the same for an nn.Sequential of layers of gates.
+Surprising: all layers without a method of their own share one selector, because CAGE uses the confidence of the whole
+network.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,31 +13,37 @@ import torch
 from torch import nn
 
 from hardwire.bits import Columns, Encoder
-from hardwire.engine.stack import CHOSEN, Head, Input, frozen_gates
+from hardwire.engine.stack import Head, Input, frozen_gates
 from hardwire.errors import HardwireError, whole_number
 from hardwire.layers import (
     Fused,
     GateLayer,
     GroupSum,
     LogicLayer,
+    NetworkPart,
     NumberSum,
-    Part,
     Selector,
     check_groups,
     check_input,
-    check_seed,
+    class_sums,
     parts_of,
     selection_mode,
 )
+from hardwire.randomness import child_seed
 from hardwire.selection import Method, first_argmax
 from hardwire.temperature import Temperature
-from hardwire.wiring import takes
+from hardwire.wiring import accepts_option
 
-SEEDS_PER_NETWORK = 1009  # so many layers fit between two seeds before any two networks share a layer
+MOST_LAYERS = 10_000  # of a network by width and depth
+
+
+def layer_seed(seed: int, number: int) -> int:
+    """The seed of layer number `number` of a network with this seed."""
+    return child_seed(seed, f"layers.{number}")
 
 
 class LayerList(nn.ModuleList):
-    """An nn.ModuleList that knows what it holds."""
+    """An nn.ModuleList of layers of gates, for type checkers."""
 
     if TYPE_CHECKING:
 
@@ -46,19 +52,44 @@ class LayerList(nn.ModuleList):
 
 
 class LogicNetwork(Fused):
-    """A classifier made of two-input gates: [batch, inputs] -> class scores [batch, classes], or one number [batch, 1].
+    """A network of two-input gates: [batch, inputs] -> class scores [batch, classes], or one number [batch, 1].
 
-    inputs: features, floats in [0, 1] or packed Bits. width and depth, or widths: neurons of each layer; the last is a
-    multiple of classes. layers: instead of inputs and widths, layers of ours in order. method: soft-mix, soft-gumbel,
-    hard-st or gumbel-st, the hard two also with "+cage". tau: a number, or a temperature object. cage: set the backward
-    temperature from the network's confidence (hard-st and gumbel-st). seed: wiring, initial logits and noise. number:
-    instead of classes, (low, high), the range of a number to compute (see `NumberSum`), trained by its squared error.
-    group_temperature: of the class sums; the paper's alpha(C)*sqrt(k) if not given. encoder: how raw values become the
-    input bits, kept with the model for deployment. engine: auto, or an engine by name. wire_method: how learned wires
-    choose, where it is not as gates do; wire_gradient: what they learn from under a hard method, the gradient through
-    the "chosen" gate or the "mixture" of gates; input_gradient: the same for all that gates read. noise: one Gumbel
-    draw for each "pass" or for each "sample". reads: the inputs that the first layer wires, all if not given. Whatever
-    else is given goes to each layer: wiring, candidates, start, bonus.
+    The input is a float tensor in [0, 1] or packed `Bits`. In `eval()` the network is its deployed circuit.
+
+    Args:
+        inputs: The number of inputs.
+        classes: The number of classes.
+        width: The number of neurons in each layer, a multiple of classes.
+        depth: The number of layers.
+        widths: The number of neurons of each layer, in place of width and depth; the last is a multiple of classes.
+        layers: A list of layers, in place of inputs, widths and layer options.
+        method: "soft-mix", "soft-gumbel", "hard-st" or "gumbel-st"; the last two also with "+cage".
+        tau: The temperature, a number or a temperature object.
+        cage: The same as "+cage": set the backward temperature by the network's confidence.
+        seed: The seed of wires, initial logits and noise. By default torch's generator gives one.
+        number: (low, high) in place of classes: the range of a number to compute, trained by its squared error. See
+            `NumberSum`.
+        group_temperature: The temperature of the class sums; by default the paper's alpha(C) * sqrt(k).
+        encoder: The encoder that turns raw values into the input bits. It is saved with the network and exported.
+        engine: "auto", "native" or "reference".
+        wire_method: The method of learned wires; by default that of gates.
+        noise: For the noisy methods: one draw for each "pass" or one for each "sample".
+        wire_gradient: For hard methods: whether learned wires learn from the gradient through the "chosen" gate or
+            through the "mixture" of gates.
+        straight_through: For hard methods: what the backward pass differentiates, one of
+            `selection.STRAIGHT_THROUGH`. By default "output" for gumbel-st and "weights" for hard-st.
+        surrogate: "clean" or "noisy", a part of straight_through.
+        input_gradient: "chosen" or "mixture", the other part.
+        input_subset: The inputs that the first layer may wire; by default all.
+        **layer_options: Arguments of every layer, such as wiring, candidates, start and bonus. See `LogicLayer`.
+
+    Example:
+        >>> import hardwire as hw
+        >>> data = hw.data.load("digits")
+        >>> net = hw.LogicNetwork(data.inputs, data.classes, width=300, depth=2, method="hard-st", cage=True, seed=0)
+        >>> history = hw.fit(net, data, iterations=100, batch_size=100, lr=0.02, progress=False)
+        >>> net.predict(data.test.x[:3]).shape
+        torch.Size([3])
     """
 
     def __init__(
@@ -80,45 +111,50 @@ class LogicNetwork(Fused):
         engine: str = "auto",
         wire_method: str | Method | None = None,
         noise: str = "pass",
-        wire_gradient: str = CHOSEN,
-        input_gradient: str = CHOSEN,
-        reads: Sequence[int] | None = None,
+        wire_gradient: str = "chosen",
+        straight_through: str | None = None,
+        surrogate: str | None = None,
+        input_gradient: str | None = None,
+        input_subset: Sequence[int] | None = None,
         **layer_options: Any,
     ):
         super().__init__(engine)
-        self.group_sum = _head(classes, number, group_temperature)
+        self.group_sum = class_sums(classes, number, group_temperature)
         self.classes = self.group_sum.classes
         self.selector = Selector(
-            method, tau, cage, check_seed(seed, bits=53), wire_method=wire_method, noise=noise,
-            wire_gradient=wire_gradient, input_gradient=input_gradient,
+            method, tau, cage, seed, wire_method=wire_method, noise=noise,
+            wire_gradient=wire_gradient, straight_through=straight_through, surrogate=surrogate,
+            input_gradient=input_gradient,
         )  # fmt: skip
         if layers is None:
             self.inputs = whole_number("inputs", inputs)
             widths = _widths(width, depth, widths)
             check_groups(widths[-1], self.classes)
-            layers = self._make_layers(widths, layer_options, reads)
-        elif layer_options or any(given is not None for given in (inputs, width, depth, widths, reads)):
+            layers = self._make_layers(widths, layer_options, input_subset)
+        elif layer_options or any(given is not None for given in (inputs, width, depth, widths, input_subset)):
             raise HardwireError("give either layers, or inputs and widths (with wiring, start and so on), not both")
         self.layers = LayerList(_adopt(_check_layers(layers)))
         self.inputs = self.layers[0].inputs
         self._finish(encoder)
 
-    def _make_layers(self, widths: list[int], options: dict[str, Any], reads: Sequence[int] | None) -> list[GateLayer]:
+    def _make_layers(
+        self, widths: list[int], options: dict[str, Any], input_subset: Sequence[int] | None
+    ) -> list[GateLayer]:
         last = len(widths) - 1
         return [
             LogicLayer(
                 inputs,
                 neurons,
-                seed=self.seed * SEEDS_PER_NETWORK + number,
+                seed=layer_seed(self.seed, number),
                 groups=self.classes if number == last else 1,
-                reads=None if number else reads,
-                **(options | ({"layer": number} if takes(options.get("wiring", ""), "layer") else {})),
+                input_subset=None if number else input_subset,
+                **(options | ({"layer": number} if accepts_option(options.get("wiring", ""), "layer") else {})),
             )
             for number, (inputs, neurons) in enumerate(zip([self.inputs, *widths], widths, strict=False))
         ]
 
     def _finish(self, encoder: Encoder | None) -> None:
-        """What follows from the layers: they fit each other, the classes and the encoder."""
+        """Connects the layers; checks that they fit each other, the classes and the encoder."""
         shape = self.layers[0].input_shape
         for layer in self.layers:
             layer.connect(shape)
@@ -128,11 +164,11 @@ class LogicNetwork(Fused):
             if part.selector is not None and part.level.candidates is not None:
                 part.selector.add_wires(part.level.candidates)
         self.encoder = encoder
-        self.columns: Columns | None = None  # what raw values and answers are called, where a table gave them names
+        self.columns: Columns | None = None  # the names of raw values and answers, if a table gave them
         if encoder is not None and encoder.features != self.inputs:
             raise HardwireError(f"the encoder makes {encoder.features} bits but the network reads {self.inputs}")
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[NetworkPart]:
         return parts_of(self.layers, self.selector)
 
     def head(self) -> Head:
@@ -144,7 +180,7 @@ class LogicNetwork(Fused):
 
     @property
     def widths(self) -> list[int]:
-        """The neurons of each layer."""
+        """The number of neurons of each layer."""
         return [layer.neurons for layer in self.layers]
 
     @property
@@ -162,54 +198,60 @@ class LogicNetwork(Fused):
 
     @torch.no_grad()
     def gates(self) -> list[torch.Tensor]:
-        """The deployed gate of every neuron, uint8 [neurons] a level: the argmax logit, ties to the lowest index."""
+        """The deployed gate of every neuron, uint8 [neurons] for each level: the largest logit, ties to the lowest."""
         return [frozen_gates(part.level) for part in self.parts()]
 
     @torch.no_grad()
     def predict(self, x: Input) -> torch.Tensor:
-        """The deployed classes [batch], ties to the lowest, or the numbers; the network's mode stays as it is."""
+        """The classes that the deployed circuit predicts, or the numbers that it computes.
+
+        Args:
+            x: A float tensor [batch, inputs] in [0, 1], or Bits.
+
+        Returns:
+            int64 [batch], ties to the lowest class; for a network of numbers float64 [batch].
+        """
         with selection_mode(self, "deploy"):
             scores = self(x)
         return scores[:, 0] if isinstance(self.group_sum, NumberSum) else first_argmax(scores)
 
 
 def fuse(model: nn.Module) -> LogicNetwork:
-    """An nn.Sequential of our layers and a GroupSum as one network: the same parameters, choices and noise, one
-    operation.
+    """Turns an nn.Sequential of layers of gates and a GroupSum into one network that runs as one operation.
 
-    The layers stay those of `model`, each with its own selector; train either, and both have learned.
+    Parameters, choices and noise are the same. The network shares the layers of the model, so training one trains both.
+
+    Args:
+        model: The nn.Sequential; a LogicNetwork is returned as it is.
+
+    Returns:
+        The network.
+
+    Example:
+        >>> import hardwire as hw
+        >>> import torch
+        >>> model = torch.nn.Sequential(hw.LogicLayer(64, 100, seed=0), hw.GroupSum(10))
+        >>> net = hw.fuse(model)
+        >>> net.layers[0] is model[0]
+        True
     """
     if isinstance(model, LogicNetwork):
         return model
     children = list(model.children()) if isinstance(model, nn.Sequential) else []
     if len(children) < 2 or not isinstance(children[-1], GroupSum):
         raise HardwireError(
-            f"{type(model).__name__} is no network of ours; give a LogicNetwork or an nn.Sequential of layers of gates "
-            "with a GroupSum at the end"
+            f"{type(model).__name__} is not a network of gates; give a LogicNetwork, or an nn.Sequential of layers of "
+            "gates with a GroupSum at the end"
         )
     layers, head = _check_layers(children[:-1]), children[-1]
     net = LogicNetwork.__new__(LogicNetwork)
     Fused.__init__(net, layers[0].engine)
     net.classes, net.group_sum = head.classes, head
-    net.selector = Selector(seed=0)  # serves no level: every layer has its own
+    net.selector = Selector(seed=0)  # unused: every layer has its own
     net.layers = LayerList(layers)
     net.inputs = net.layers[0].inputs
     net._finish(encoder=None)
     return net.train(model.training)
-
-
-def _head(classes: int | None, number: tuple[float, float] | None, temperature: float | None) -> GroupSum:
-    if number is None:
-        if classes is None:
-            raise HardwireError("a network needs the number of classes; give classes=")
-        return GroupSum(classes, temperature)
-    if classes is not None or temperature is not None:
-        raise HardwireError(
-            "give either classes (and their group_temperature) or number, a range (low, high), not both"
-        )
-    if not (isinstance(number, tuple | list) and len(number) == 2):
-        raise HardwireError(f"number {number!r} is not a range (low, high), such as (0, 100)")
-    return NumberSum(*number)
 
 
 def _check_layers(layers: Sequence[nn.Module]) -> list[GateLayer]:
@@ -218,26 +260,38 @@ def _check_layers(layers: Sequence[nn.Module]) -> list[GateLayer]:
     for layer in layers:
         if not isinstance(layer, GateLayer):
             raise HardwireError(
-                f"{type(layer).__name__} is not a layer of gates; a network is made of LogicLayer and its relatives"
+                f"{type(layer).__name__} is not a layer of gates; a network consists of layers such as LogicLayer"
             )
     if len(set(layers)) < len(layers):
-        raise HardwireError("a layer stands twice in the list; make one for each place")
+        raise HardwireError("a layer is in the list twice; make one for each position")
     return list(layers)  # type: ignore[arg-type]  # each was checked
 
 
 def _adopt(layers: Sequence[GateLayer]) -> Sequence[GateLayer]:
-    """Layers without a method of their own give up their selector: the network's serves them."""
-    for layer in layers:
+    """Removes the selector of layers without a method of their own, which then use that of the network.
+
+    The other selectors get new seeds for their noise, so that no two layers, nor a layer and the network, share draws.
+    """
+    for number, layer in enumerate(layers):
         if not layer.own_choice:
             layer.selector = None
+        elif layer.selector is not None:
+            layer.selector.seed = layer_seed(layer.selector.seed, number)
     return layers
+
+
+def equal_widths(width: int, depth: int) -> list[int]:
+    """The widths of a flat network: `depth` layers of `width` neurons."""
+    if whole_number("depth", depth) > MOST_LAYERS:
+        raise HardwireError(f"depth {depth} is more than {MOST_LAYERS} layers; use fewer and wider ones")
+    return [whole_number("width", width)] * depth
 
 
 def _widths(width: int | None, depth: int | None, widths: list[int] | None) -> list[int]:
     if widths is None:
         if width is None or depth is None:
             raise HardwireError("give width and depth (a flat network) or widths (a list, one for each layer)")
-        widths = [width] * whole_number("depth", depth)
+        widths = equal_widths(width, depth)
     elif width is not None or depth is not None:
         raise HardwireError("give either width and depth, or widths, not both")
     if not widths:

@@ -1,8 +1,8 @@
-"""What sets the temperature of each training step: a constant, CAGE, or a schedule, behind one interface.
+"""The temperature of each training step: a constant, CAGE or a schedule, behind one interface.
 
-A temperature is a module with a buffer `tau`; `advance(confidence)` moves it, once per training step and never on
-evaluation. Its state is part of `state_dict`, so a resumed run goes on where it stopped. Surprising: its buffers stay
-float32 when a model is cast, because an average with coefficient 0.99 stalls in half precision.
+A temperature is a module with a buffer `tau`. `advance(confidence)` moves it, once per training step and never during
+evaluation. Its state is part of `state_dict`, so a resumed run continues where it stopped. Surprising: its buffers stay
+float32 when a model is cast, because a moving average with coefficient 0.99 does not move in half precision.
 """
 
 import math
@@ -15,22 +15,23 @@ import torch
 from torch import nn
 
 from hardwire.errors import HardwireError, check_new, unknown_name, whole_number
-from hardwire.selection import check_tau, confidence
+from hardwire.selection import check_tau
 
-Share = tuple[torch.Tensor, int]  # logits of choices made at a temperature, and how many choices they count for
+Share = tuple[torch.Tensor, int, Callable[[torch.Tensor], torch.Tensor]]
+"""Logits of choices made at a temperature, how many choices they count for, and what measures their confidence."""
 
 
 class Users:
-    """Who makes choices at a temperature: one network, or several layers that share it. It moves once a step.
+    """The users of a temperature: one network, or several layers that share it, so that it moves once per step.
 
-    A step begins when somebody comes who has come since the step before began; nothing else tells where a step of a
-    plain nn.Sequential ends. A copy has no users yet, and under torch.compile, which follows no weak references, every
-    user is taken for the only one.
+    A step starts when a known user runs again; nothing else marks the end of a step of a plain nn.Sequential. A copy
+    of a temperature has no users yet. torch.compile cannot follow weak references, so under it every user counts as the
+    only one.
     """
 
     def __init__(self) -> None:
-        self.shares: weakref.WeakKeyDictionary[object, list[tuple[weakref.ref[torch.Tensor], int]]]
-        self.shares, self.came = weakref.WeakKeyDictionary(), weakref.WeakSet[object]()
+        self.shares: weakref.WeakKeyDictionary[object, list[tuple[weakref.ref[torch.Tensor], int, Any]]]
+        self.shares, self.seen_this_step = weakref.WeakKeyDictionary(), weakref.WeakSet[object]()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Users":
         return Users()
@@ -38,31 +39,34 @@ class Users:
     def __reduce__(self) -> tuple[type["Users"], tuple[()]]:
         return Users, ()
 
-    def come(self, user: object, shares: Sequence[Share] = ()) -> tuple[bool, bool]:
-        """(whether a step begins with this user's pass, whether it was known); notes that it came, with its logits."""
+    def begin_pass(self, user: object, shares: Sequence[Share] = ()) -> tuple[bool, bool]:
+        """Records a pass of this user; returns whether it starts a new step, and whether the user was known."""
         if torch.compiler.is_compiling():
             return True, True
-        known, begins = user in self.shares, not self.came or user in self.came
+        known, begins = user in self.shares, not self.seen_this_step or user in self.seen_this_step
         if begins:
-            self.came.clear()
-        self.came.add(user)
-        self.shares[user] = [(weakref.ref(logits), count) for logits, count in shares]
+            self.seen_this_step.clear()
+        self.seen_this_step.add(user)
+        self.shares[user] = [(weakref.ref(logits), count, measure) for logits, count, measure in shares]
         return begins, known
 
     def others(self, user: object) -> list[tuple[torch.Tensor, int]]:
-        """(confidence, choices) of everybody else, as their logits are now."""
+        """The (confidence, number of choices) of all other users, by their current logits."""
         if torch.compiler.is_compiling():
             return []
-        found = [share for other, shares in self.shares.items() if other is not user for share in shares]
-        return [(confidence(logits), count) for ref, count in found if (logits := ref()) is not None]
+        others = [share for other, shares in self.shares.items() if other is not user for share in shares]
+        return [(measure(logits), count) for ref, count, measure in others if (logits := ref()) is not None]
 
 
 class Temperature(nn.Module):
-    """Base of all temperatures.
+    """Base class of all temperatures.
 
-    uses_confidence: whether `advance` needs the network's confidence. moves: whether it does anything. arguments: the
-    names of the constructor's arguments, each also an attribute, so that a saved model can name its temperature and
-    build it again.
+    Attributes:
+        tau: The current temperature, a 0-d float32 tensor.
+        uses_confidence: Whether `advance` needs the network's confidence.
+        moves: Whether `advance` does anything.
+        arguments: The names of the constructor's arguments. Each is also an attribute, so that a temperature can be
+            saved with a model and built again.
     """
 
     uses_confidence = False
@@ -77,14 +81,25 @@ class Temperature(nn.Module):
         self.users = Users()
 
     def advance(self, confidence: torch.Tensor | float | None = None) -> None:
-        """Moves one training step on."""
+        """Moves to the next training step."""
 
-    def hear(self, user: object, found: Sequence[tuple[torch.Tensor | float, int]], shares: Sequence[Share]) -> None:
-        """A user's (confidence, choices) at this step: it moves by the mean of all users, every choice counting alike.
+    def for_choices(self, choices: int) -> "Temperature":
+        """The temperature for choices among this many candidates: itself, unless it depends on their number."""
+        return self
 
-        The first to come in a step moves it, by everybody's logits; a user that was not known yet corrects the move.
+    def update(
+        self, user: object, confidences: Sequence[tuple[torch.Tensor | float, int]], shares: Sequence[Share]
+    ) -> None:
+        """Moves by the mean confidence of all users in this step, every choice counting the same.
+
+        The first user of a step moves it, by the logits of all known users; a new user corrects the move.
+
+        Args:
+            user: The object that makes the choices.
+            confidences: Its (confidence, number of choices) in this step.
+            shares: The logits behind them, which are read again when another user starts a step.
         """
-        begins, known = self.users.come(user, shares)
+        begins, known = self.users.begin_pass(user, shares)
         if begins:
             self._before = {name: buffer.clone() for name, buffer in self._buffers.items() if buffer is not None}
         elif known:
@@ -92,17 +107,18 @@ class Temperature(nn.Module):
         else:
             for name, before in self._before.items():
                 self.get_buffer(name).copy_(before)
-        everybody = [*found, *self.users.others(user)]
-        total = sum(count for _, count in everybody)
-        self.advance(sum(value * (count / total) for value, count in everybody))
+        all_users = [*confidences, *self.users.others(user)]
+        total = sum(count for _, count in all_users)
+        self.advance(sum(value * (count / total) for value, count in all_users))
 
     def config(self) -> dict[str, Any]:
-        """{"name": its name in TEMPERATURES, and its arguments}; `from_config` turns it back. State is not in it."""
+        """Its name in TEMPERATURES and its arguments, without its state; `from_config` is the inverse."""
         for name, kind in TEMPERATURES.items():
             if kind is type(self):
                 return {"name": name, **self._given()}
         raise HardwireError(
-            f"{type(self).__name__} is not a temperature that files know; use one of: {', '.join(TEMPERATURES)}"
+            f"{type(self).__name__} is not registered, so it cannot be saved; use register_temperature, or one of: "
+            f"{', '.join(TEMPERATURES)}"
         )
 
     def _given(self) -> dict[str, Any]:
@@ -113,7 +129,7 @@ class Temperature(nn.Module):
         return ", ".join(f"{name}={value:g}" for name, value in self._given().items())
 
     def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> "Temperature":
-        def move(buffer: torch.Tensor) -> torch.Tensor:  # follow the device, not the dtype
+        def move(buffer: torch.Tensor) -> torch.Tensor:  # to the device, not to the dtype
             moved = fn(buffer)
             return moved if moved.dtype == buffer.dtype else buffer.to(moved.device)
 
@@ -122,7 +138,11 @@ class Temperature(nn.Module):
 
 
 class Constant(Temperature):
-    """The same tau throughout."""
+    """The same tau in every step.
+
+    Args:
+        tau: The temperature.
+    """
 
     moves = False
 
@@ -130,8 +150,20 @@ class Constant(Temperature):
 class CAGE(Temperature):
     """Confidence-adaptive gradient estimation, the paper's algorithm.
 
-    An exponential moving average of the confidence (mean of max softmax over all nodes), starting at 1/K, maps
-    linearly from tau_max (undecided) to tau_min (committed).
+    An exponential moving average of the confidence (the mean of max softmax over all nodes) starts at 1/K. It is mapped
+    linearly to a temperature: tau_max where nothing is decided, tau_min where everything is.
+
+    Args:
+        tau_max: The temperature at confidence 1/K.
+        tau_min: The temperature at confidence 1.
+        beta: The coefficient of the moving average, at least 0 and below 1.
+        choices: K, the number of candidates of each choice; 16 for gates.
+
+    Example:
+        >>> import hardwire as hw
+        >>> net = hw.LogicNetwork(64, classes=10, width=100, depth=2, tau=hw.CAGE(tau_max=2.0, beta=0.9))
+        >>> net.tau
+        2.0
     """
 
     uses_confidence = True
@@ -148,6 +180,10 @@ class CAGE(Temperature):
             raise HardwireError(f"CAGE's beta {beta!r} must be at least 0 and below 1; the paper uses 0.99")
         self.register_buffer("confidence", torch.tensor(1 / self.choices, dtype=torch.float32))
 
+    def for_choices(self, choices: int) -> "CAGE":
+        """A CAGE with the same arguments and a confidence of its own, for choices among this many candidates."""
+        return CAGE(self.tau_max, self.tau_min, self.beta, choices)
+
     def advance(self, confidence: torch.Tensor | float | None = None) -> None:
         if confidence is None:
             raise HardwireError("CAGE moves by the network's confidence; call advance(confidence)")
@@ -159,7 +195,7 @@ class CAGE(Temperature):
 
 
 class Schedule(Temperature):
-    """From `start` to `end` over `steps` training steps, then constant; the subclass gives the shape."""
+    """Base class of schedules: from `start` to `end` over `steps` training steps, then constant."""
 
     arguments = ("start", "end", "steps")
     step: torch.Tensor
@@ -171,7 +207,7 @@ class Schedule(Temperature):
 
     @staticmethod
     def shape(progress: torch.Tensor) -> torch.Tensor:
-        """Progress from 0 to 1 -> the share of the way from start to end."""
+        """Maps progress, 0 to 1, to the fraction of the way from start to end."""
         raise NotImplementedError
 
     def advance(self, confidence: torch.Tensor | float | None = None) -> None:
@@ -182,7 +218,18 @@ class Schedule(Temperature):
 
 
 class Linear(Schedule):
-    """A straight line from start to end."""
+    """A straight line from one temperature to another, then constant.
+
+    Args:
+        start: The temperature of the first training step.
+        end: The temperature of step number `steps` and all later ones.
+        steps: The number of training steps.
+
+    Example:
+        >>> import hardwire as hw
+        >>> tau = hw.temperature.Linear(2.0, 0.5, steps=1000)
+        >>> net = hw.LogicNetwork(64, classes=10, width=100, depth=2, method="soft-mix", tau=tau)
+    """
 
     @staticmethod
     def shape(progress: torch.Tensor) -> torch.Tensor:
@@ -190,7 +237,18 @@ class Linear(Schedule):
 
 
 class Cosine(Schedule):
-    """Half a cosine wave from start to end: slow at both ends."""
+    """Half a cosine wave from one temperature to another, slow at both ends, then constant.
+
+    Args:
+        start: The temperature of the first training step.
+        end: The temperature of step number `steps` and all later ones.
+        steps: The number of training steps.
+
+    Example:
+        >>> import hardwire as hw
+        >>> tau = hw.temperature.Cosine(2.0, 0.5, steps=1000)
+        >>> net = hw.LogicNetwork(64, classes=10, width=100, depth=2, method="soft-mix", tau=tau)
+    """
 
     @staticmethod
     def shape(progress: torch.Tensor) -> torch.Tensor:
@@ -201,13 +259,25 @@ TEMPERATURES: dict[str, type[Temperature]] = {"constant": Constant, "cage": CAGE
 
 
 def register_temperature(name: str, kind: type[Temperature]) -> None:
-    """From now on models with such a temperature can be saved and loaded."""
+    """Registers a kind of temperature, so that models with it can be saved and loaded.
+
+    Args:
+        name: Its name in files.
+        kind: The class; its `arguments` name the numbers that its constructor takes.
+
+    Example:
+        >>> from hardwire.temperature import Temperature, register_temperature
+        >>> class Halving(Temperature):
+        ...     def advance(self, confidence=None):
+        ...         self.tau.mul_(0.5)
+        >>> register_temperature("halving", Halving)
+    """
     check_new("temperature", name, TEMPERATURES)
     TEMPERATURES[name] = kind
 
 
 def from_config(config: dict[str, Any]) -> Temperature:
-    """The temperature that `Temperature.config` described, in its starting state."""
+    """Builds the temperature that `Temperature.config` described, in its starting state."""
     arguments = dict(config)
     name = arguments.pop("name", None)
     if not isinstance(name, str) or name not in TEMPERATURES:

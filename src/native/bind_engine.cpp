@@ -24,21 +24,27 @@ struct GivenLevel {
   std::optional<Vector<const std::int32_t>> row_of;
   int gate;
   bool maximum;
+  int arity;
+  bool entries;
+  std::optional<std::uint64_t> table;
 
   LevelData data() const {
-    return {inputs, neurons, rows, candidates, wires.data(), row_of ? row_of->data() : nullptr, gate, maximum};
+    const Function function = entries ? Function::kEntries : table ? Function::kFixedTable : Function::kGates;
+    return {inputs, neurons, rows,    candidates, wires.data(), row_of ? row_of->data() : nullptr,
+            gate,   maximum, arity,   function,   table.value_or(0)};
   }
 };
 
-// The logits of a level: of gates [rows][16] and of wires [2 * rows][candidates]; None where there are none.
+// The logits of a level: of gates [rows][16] or entries [rows][2^arity], and of wires [arity * rows][candidates]; None
+// where there are none.
 using GivenLogits = std::vector<std::pair<Floats, Floats>>;
 using GivenGradients = std::vector<std::pair<std::optional<FloatMatrix>, std::optional<FloatMatrix>>>;
 
 template <class Float, class Given>
 std::vector<LevelLogits<Float>> pointers(const Given& given) {
   std::vector<LevelLogits<Float>> result;
-  for (const auto& [gates, wires] : given)
-    result.push_back({gates ? gates->data() : nullptr, wires ? wires->data() : nullptr});
+  for (const auto& [functions, wires] : given)
+    result.push_back({functions ? functions->data() : nullptr, wires ? wires->data() : nullptr});
   return result;
 }
 
@@ -49,9 +55,9 @@ Samples samples(const Words& words, const Floats& floats) {
 }
 
 SelectionRule make_rule(bool hard, bool noisy, float tau, std::uint64_t seed, std::uint32_t step, std::uint32_t draw,
-                        std::uint32_t place, bool confidence, bool per_sample) {
+                        std::uint32_t place, bool confidence, bool per_sample, bool clean_surrogate) {
   const auto low = static_cast<std::uint32_t>(seed), high = static_cast<std::uint32_t>(seed >> 32);
-  return {hard, noisy, tau, low, high, draw, step, place, confidence, per_sample};
+  return {hard, noisy, tau, low, high, draw, step, place, confidence, per_sample, clean_surrogate};
 }
 
 void check_shapes(const Stack& stack, const GivenLogits& logits) {
@@ -61,8 +67,10 @@ void check_shapes(const Stack& stack, const GivenLogits& logits) {
   };
   for (std::size_t l = 0; l < stack.levels.size(); ++l) {
     const Level& level = stack.levels[l];
-    if (l >= logits.size() || !fits(logits[l].first, level.chooses_gates(), level.rows, kGates) ||
-        !fits(logits[l].second, level.chooses_wires(), 2 * level.rows, level.candidates))
+    const bool chooses = level.chooses_gates() || level.chooses_entries();
+    const std::int64_t columns = level.chooses_entries() ? level.entries() : kGates;
+    if (l >= logits.size() || !fits(logits[l].first, chooses, level.rows, columns) ||
+        !fits(logits[l].second, level.chooses_wires(), level.wire_choices(), level.candidates))
       throw Error("the logits of level " + std::to_string(l) + " do not have the shape that it was made for");
   }
 }
@@ -70,19 +78,19 @@ void check_shapes(const Stack& stack, const GivenLogits& logits) {
 nb::tuple select_choices(const Engine& engine, const GivenLogits& logits, const std::vector<LevelRule>& rules,
                          bool packed, std::int64_t readers_from, int threads, Choice& choice) {
   check_shapes(engine.stack(), logits);
-  std::vector<Confidences> found;
+  std::vector<Confidences> confidences;
   {
     nb::gil_scoped_release release;
-    found = select(engine.stack(), pointers<const float>(logits), rules, packed, readers_from, threads, choice);
+    confidences = select(engine.stack(), pointers<const float>(logits), rules, packed, readers_from, threads, choice);
   }
-  std::vector<double> gates, wires;
+  std::vector<double> functions, wires;
   bool finite = true;
-  for (const Confidences& level : found) {
-    gates.push_back(level.gates);
+  for (const Confidences& level : confidences) {
+    functions.push_back(level.functions);
     wires.push_back(level.wires);
     finite &= level.finite;
   }
-  return nb::make_tuple(gates, wires, finite);
+  return nb::make_tuple(functions, wires, finite);
 }
 
 void forward(const Engine& engine, const Choice& choice, const Words& words, const Floats& floats, std::int64_t classes,
@@ -110,7 +118,8 @@ void bind_engine(nb::module_& m) {
   nb::class_<Choice>(m, "Choice").def(nb::init<>());
   nb::class_<SelectionRule>(m, "SelectionRule");
   m.def("selection_rule", &make_rule, nb::arg("hard"), nb::arg("noisy"), nb::arg("tau"), nb::arg("seed"),
-        nb::arg("step"), nb::arg("draw"), nb::arg("place"), nb::arg("confidence"), nb::arg("per_sample"));
+        nb::arg("step"), nb::arg("draw"), nb::arg("place"), nb::arg("confidence"), nb::arg("per_sample"),
+        nb::arg("clean_surrogate") = false);
   nb::class_<LevelRule>(m, "LevelRule");
   m.def(
       "level_rule",
@@ -123,9 +132,12 @@ void bind_engine(nb::module_& m) {
       "level",
       [](std::int64_t inputs, std::int64_t neurons, std::int64_t rows, std::int64_t candidates,
          Vector<const std::int32_t> wires, std::optional<Vector<const std::int32_t>> row_of, int gate,
-         bool maximum) { return GivenLevel{inputs, neurons, rows, candidates, wires, row_of, gate, maximum}; },
+         bool maximum, int arity, bool entries, std::optional<std::uint64_t> table) {
+        return GivenLevel{inputs, neurons, rows, candidates, wires, row_of, gate, maximum, arity, entries, table};
+      },
       nb::arg("inputs"), nb::arg("neurons"), nb::arg("rows"), nb::arg("candidates"), nb::arg("wires").noconvert(),
-      nb::arg("row_of").none(), nb::arg("gate"), nb::arg("maximum"));
+      nb::arg("row_of").none(), nb::arg("gate"), nb::arg("maximum"), nb::arg("arity") = 2, nb::arg("entries") = false,
+      nb::arg("table").none() = nb::none());
 
   nb::class_<Engine>(m, "Engine")
       .def(

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kChunk = 1024;  // choices of a task
 
-// Choices [begin, end) of a level: of gates, or of wires.
+// Choices [begin, end) of a level: of functions (gates, or the entries of tables), or of wires.
 struct Chunk {
   std::int64_t level;
   bool wires;
@@ -27,10 +27,16 @@ std::vector<Chunk> chunks_of(const Stack& stack) {
       for (std::int64_t begin = 0; begin < count; begin += kChunk)
         chunks.push_back({l, wires, begin, std::min(begin + kChunk, count)});
     };
-    if (level.chooses_gates()) cut(false, level.rows);
-    if (level.chooses_wires()) cut(true, 2 * level.rows);
+    if (level.chooses_gates() || level.chooses_entries()) cut(false, level.rows);
+    if (level.chooses_wires()) cut(true, level.wire_choices());
   }
   return chunks;
+}
+
+// The rule of the weights that the backward pass differentiates.
+SelectionRule surrogate_rule(SelectionRule rule) {
+  rule.noisy = rule.noisy && !rule.clean_surrogate;
+  return rule;
 }
 
 // The kernels' scratch for choices among wires: two blocks of logits.
@@ -54,8 +60,8 @@ void share(const Level& level, std::int64_t each, std::vector<T>& values) {
 
 // Picked wires, from the number of the candidate that each choice picked.
 std::vector<std::int32_t> picked_wires(const Level& level, const std::vector<std::int32_t>& picked) {
-  std::vector<std::int32_t> wires(2 * level.neurons);
-  for (int side = 0; side < 2; ++side)
+  std::vector<std::int32_t> wires(level.arity * level.neurons);
+  for (int side = 0; side < level.arity; ++side)
     for (std::int64_t j = 0; j < level.neurons; ++j) {
       const std::int64_t row = level.row_of.empty() ? j : level.row_of[j], i = side * level.neurons + j;
       wires[i] = level.wires[i * level.width + picked[side * level.rows + row]];
@@ -108,7 +114,8 @@ std::vector<float> mixed_nodes(const Stage& stage, const std::vector<LevelChoice
 // What follows from the picks of a level that is a stage of its own.
 void finish_level(const Level& level, bool packed, bool readers, const std::vector<std::int32_t>& picked,
                   LevelChoice& choice) {
-  if (!level.chooses_gates()) fix_gates(level, packed, choice);
+  if (level.function == Function::kFixedTable) choice.tables.assign(level.rows, level.table);
+  if (!level.has_tables() && !level.chooses_gates()) fix_gates(level, packed, choice);
   share(level, 1, choice.gates);
   share(level, kTerms, choice.coefficients);
   if (!choice.weights.empty()) {  // the inputs are mixtures, two for each neuron
@@ -118,7 +125,7 @@ void finish_level(const Level& level, bool packed, bool readers, const std::vect
   }
   if (picked.empty()) return;
   choice.wires = picked_wires(level, picked);
-  if (readers) choice.readers = Readers(level.inputs, level.neurons, choice.wires.data());
+  if (readers && !level.has_tables()) choice.readers = Readers(level.inputs, level.neurons, choice.wires.data());
 }
 
 }  // namespace
@@ -141,8 +148,10 @@ std::vector<Confidences> select(const Stack& stack, const Logits& logits, const 
     } else if (level.chooses_gates()) {
       packed ? own.gates.resize(level.rows) : own.coefficients.resize(level.rows * kTerms);
     }
+    if (level.chooses_entries()) own.tables.resize(level.rows);
     if (!level.chooses_wires()) continue;
-    rules[l].wires.hard ? picked[l].resize(2 * level.rows) : own.weights.resize(2 * level.rows * level.candidates);
+    rules[l].wires.hard ? picked[l].resize(level.wire_choices())
+                        : own.weights.resize(level.wire_choices() * level.candidates);
   }
   const std::vector<Chunk> chunks = chunks_of(stack);
   std::vector<SelectionResult> results(chunks.size());
@@ -158,9 +167,14 @@ std::vector<Confidences> select(const Stack& stack, const Logits& logits, const 
                                           given(picked[l]), given(own.weights));
       return;
     }
+    if (level.chooses_entries()) {
+      results[task] = kernel.select_tables(logits[l].functions, level.entries(), begin, end, rules[l].gates,
+                                           own.tables.data(), nullptr);
+      return;
+    }
     results[task] =
-        kernel.select_gates(logits[l].gates, begin, end, rules[l].gates, given(own.gates), given(own.coefficients));
-    if (own.sampled) kernel.race_odds(logits[l].gates, begin, end, own.odds());
+        kernel.select_gates(logits[l].functions, begin, end, rules[l].gates, given(own.gates), given(own.coefficients));
+    if (own.sampled) kernel.race_odds(logits[l].functions, begin, end, own.odds());
   });
   std::vector<std::int64_t> unfinished;
   for (std::size_t s = 0; s < stack.stages.size(); ++s) {
@@ -179,13 +193,14 @@ std::vector<Confidences> select(const Stack& stack, const Logits& logits, const 
   std::vector<Confidences> confidences(stack.levels.size());
   for (std::size_t task = 0; task < chunks.size(); ++task) {
     Confidences& own = confidences[chunks[task].level];
-    (chunks[task].wires ? own.wires : own.gates) += results[task].confidence;
+    (chunks[task].wires ? own.wires : own.functions) += results[task].confidence;
     own.finite &= results[task].finite;
   }
   for (std::size_t l = 0; l < confidences.size(); ++l) {
-    const auto rows = static_cast<double>(std::max<std::int64_t>(stack.levels[l].rows, 1));
-    confidences[l].gates /= rows;
-    confidences[l].wires /= 2 * rows;
+    const Level& level = stack.levels[l];
+    const auto rows = static_cast<double>(std::max<std::int64_t>(level.rows, 1));
+    confidences[l].functions /= level.chooses_entries() ? rows * level.entries() : rows;
+    confidences[l].wires /= level.arity * rows;
   }
   return confidences;
 }
@@ -198,9 +213,9 @@ Mixtures mix_gates(const Stack& stack, const Choice& choice, const Logits& logit
   bool any = false;
   for (std::size_t l = 0; l < stack.levels.size(); ++l) {
     const Level& level = stack.levels[l];
-    if (!level.chooses_gates() || choice.levels[l].sampled) continue;
+    if (!(level.chooses_gates() || level.chooses_entries()) || choice.levels[l].sampled) continue;
     if (!rules[l].inputs_by_mixture && !(rules[l].wires_by_mixture && level.chooses_wires())) continue;
-    mixtures.levels[l].resize(level.rows * kTerms);
+    mixtures.levels[l].resize(level.rows * (level.chooses_entries() ? level.entries() : kTerms));
     any = true;
   }
   if (!any) return mixtures;
@@ -208,17 +223,23 @@ Mixtures mix_gates(const Stack& stack, const Choice& choice, const Logits& logit
   parallel_for(threads, chunks.size(), [&](std::int64_t task, int) {
     const auto& [l, wires, begin, end] = chunks[task];
     if (wires || mixtures.levels[l].empty()) return;
-    SelectionRule soft = rules[l].gates;
+    SelectionRule soft = surrogate_rule(rules[l].gates);
     soft.hard = soft.confidence = false;
-    kernels().select_gates(logits[l].gates, begin, end, soft, nullptr, mixtures.levels[l].data());
+    const Level& level = stack.levels[l];
+    if (level.chooses_entries())
+      kernels().select_tables(logits[l].functions, level.entries(), begin, end, soft, nullptr,
+                              mixtures.levels[l].data());
+    else
+      kernels().select_gates(logits[l].functions, begin, end, soft, nullptr, mixtures.levels[l].data());
   });
   for (std::size_t s = 0; s < stack.stages.size(); ++s) {
     const Stage& stage = stack.stages[s];
-    if (!choice.packed || !stage.trees)
-      for (std::int64_t l = stage.level; l < stage.level + stage.levels; ++l)
-        share(stack.levels[l], kTerms, mixtures.levels[l]);
-    else
+    if (choice.packed && stage.trees) {
       mixtures.trees[s] = mixed_nodes(stage, choice.levels, mixtures.levels);
+      continue;
+    }
+    for (std::int64_t l = stage.level; l < stage.level + stage.levels; ++l)
+      if (!stack.levels[l].has_tables()) share(stack.levels[l], kTerms, mixtures.levels[l]);
   }
   return mixtures;
 }
@@ -233,17 +254,20 @@ void logit_gradients(const Stack& stack, const Choice& choice, const Logits& log
     const Level& level = stack.levels[l];
     if (wires) {
       WireScratch scratch;
-      kernels().wire_gradient(logits[l].wires, level.candidates, begin, end, rules[l].wires, scratch(level),
-                              {sums + level.wire_sum_start, parts, stride}, level.width, gradients[l].wires);
+      kernels().wire_gradient(logits[l].wires, level.candidates, begin, end, surrogate_rule(rules[l].wires),
+                              scratch(level), {sums + level.wire_sum_start, parts, stride}, level.width, gradients[l].wires);
     } else if (choice.levels[l].sampled) {
       const float* own = sums + stack.sums + choice.levels[l].sampled_sums;
       for (std::int64_t i = begin * kGates; i < end * kGates; ++i) {
-        gradients[l].gates[i] = 0;
-        for (std::int64_t part = 0; part < parts; ++part) gradients[l].gates[i] += own[part * stride + i];
+        gradients[l].functions[i] = 0;
+        for (std::int64_t part = 0; part < parts; ++part) gradients[l].functions[i] += own[part * stride + i];
       }
+    } else if (level.chooses_entries()) {
+      kernels().table_gradient(logits[l].functions, level.entries(), begin, end, surrogate_rule(rules[l].gates),
+                               {sums + level.entry_sum_start, parts, stride}, gradients[l].functions);
     } else {
-      kernels().gate_gradient(logits[l].gates, begin, end, rules[l].gates,
-                              {sums + level.sum_start * kTerms, parts, stride}, gradients[l].gates);
+      kernels().gate_gradient(logits[l].functions, begin, end, surrogate_rule(rules[l].gates),
+                              {sums + level.sum_start * kTerms, parts, stride}, gradients[l].functions);
     }
   });
 }
@@ -259,6 +283,11 @@ LevelView view_of(const Level& level, const LevelChoice& choice, bool with_edges
           readers ? readers->edges.data() : nullptr,
           level.row_numbers(),
           level.maximum};
+}
+
+TableView table_view_of(const Level& level, const LevelChoice& choice) {
+  return {level.neurons, level.arity, choice.wires.empty() ? level.wires.data() : choice.wires.data(),
+          level.row_numbers()};
 }
 
 }  // namespace hardwire

@@ -11,8 +11,9 @@ namespace hardwire {
 struct LevelChoice {
   std::vector<std::uint8_t> gates;  // [neurons], on the packed path; in a stage of trees [rows]
   std::vector<float> coefficients;  // [neurons][4], on the float path
-  std::vector<std::int32_t> wires;  // [2][neurons], where they are learned and picked
-  std::vector<float> weights;       // [2 * rows][candidates], where they are learned and mixed
+  std::vector<std::uint64_t> tables;  // [rows], of look-up tables
+  std::vector<std::int32_t> wires;    // [arity][neurons], where they are learned and picked
+  std::vector<float> weights;         // [2 * rows][candidates], where they are learned and mixed
   Readers readers;                  // of picked wires, on the packed path
 
   // Where gates are chosen for each sample apart: their race as RaceView has it, by what rule, and where its sums begin
@@ -40,17 +41,18 @@ struct LevelRule {
   bool wires_by_mixture, inputs_by_mixture;
 };
 
-// The logits of a level, or their gradients: gates [rows][16], wires [2 * rows][candidates]; null where there are none.
+// The logits of a level, or their gradients: of gates [rows][16] or entries [rows][2^arity], and of wires
+// [arity * rows][candidates]; null where there are none.
 template <class Float>
 struct LevelLogits {
-  Float *gates, *wires;
+  Float *functions, *wires;
 };
 using Logits = std::vector<LevelLogits<const float>>;
 using LogitGradients = std::vector<LevelLogits<float>>;
 
 // The means of max softmax(logits) over the choices of a level; 0 where it has none.
 struct Confidences {
-  double gates = 0, wires = 0;
+  double functions = 0, wires = 0;
   bool finite = true;
 };
 
@@ -59,8 +61,9 @@ struct Confidences {
 std::vector<Confidences> select(const Stack& stack, const Logits& logits, const std::vector<LevelRule>& rules,
                                 bool packed, std::int64_t readers_from, int threads, Choice& choice);
 
-// The mixtures of gates by which gradients pass those that were picked: coefficients[neurons][4] of each level, or of
-// each stage of trees as TreesView has them; empty where they pass as the picked ones have it.
+// The mixtures of gates by which gradients pass those that were picked: coefficients[neurons][4] of each level (of
+// tables the probabilities of entries, [rows][2^arity]), or of each stage of trees as TreesView has them; empty where
+// they pass as the picked ones have it.
 struct Mixtures {
   std::vector<std::vector<float>> levels, trees;
 
@@ -77,5 +80,6 @@ void logit_gradients(const Stack& stack, const Choice& choice, const Logits& log
 
 // How a level reads in a pass with these choices; with_edges: and (packed) who reads its inputs.
 LevelView view_of(const Level& level, const LevelChoice& choice, bool with_edges);
+TableView table_view_of(const Level& level, const LevelChoice& choice);
 
 }  // namespace hardwire

@@ -14,25 +14,25 @@ namespace hardwire {
 
 namespace {
 
+// By the processor's own words: __builtin_cpu_supports needs a library that clang on Windows does not link.
+Processor read_processor() {
+  Processor processor;
 #ifdef HARDWIRE_X86_64
-// What processor and system have, by the processor's own words: __builtin_cpu_supports needs a library that clang on
-// Windows does not link.
-struct Processor {
-  bool avx2 = false, avx512 = false;
-
-  Processor() {
-    unsigned a, b, c, d;
-    if (!__get_cpuid(1, &a, &b, &c, &d)) return;
-    const bool fma = c >> 12 & 1, osxsave = c >> 27 & 1, avx = c >> 28 & 1;
-    if (!osxsave || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return;
-    std::uint32_t saved, high;  // the registers that the system saves: xmm 1, ymm 2, masks and zmm 5 to 7
-    __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
-    const auto has = [&](std::uint32_t bits, std::uint32_t of) { return (of & bits) == bits; };
-    avx2 = avx && fma && has(1u << 5, b) && has(0x06, saved);
-    avx512 = avx2 && has(1u << 16 | 1u << 17 | 1u << 30 | 1u << 31, b) && has(0xe6, saved);  // f, dq, bw, vl
-  }
-};
+  unsigned a, b, c, d;
+  if (!__get_cpuid(0, &a, &b, &c, &d)) return processor;
+  processor.fast_gather = b != signature_AMD_ebx;
+  if (!__get_cpuid(1, &a, &b, &c, &d)) return processor;
+  const bool fma = c >> 12 & 1, osxsave = c >> 27 & 1, avx = c >> 28 & 1;
+  if (!osxsave || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return processor;
+  std::uint32_t saved, high;  // the registers that the system saves: xmm 1, ymm 2, masks and zmm 5 to 7
+  __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0));
+  const auto has = [&](std::uint32_t bits, std::uint32_t of) { return (of & bits) == bits; };
+  processor.avx2 = avx && fma && has(1u << 5, b) && has(0x06, saved);
+  processor.avx512 = processor.avx2 && has(1u << 16 | 1u << 17 | 1u << 30 | 1u << 31, b) && has(0xe6, saved);  // f dq bw vl
+  processor.bit_shuffle = processor.avx512 && has(1u << 12, c);
 #endif
+  return processor;
+}
 
 struct InstructionSet {
   std::string name;
@@ -42,13 +42,10 @@ struct InstructionSet {
 
 // Best first.
 std::vector<InstructionSet> instruction_sets() {
-#ifdef HARDWIRE_X86_64
-  const Processor processor;
-#endif
   return {
 #ifdef HARDWIRE_X86_64
-      {"avx512", processor.avx512, kernels_avx512},
-      {"avx2", processor.avx2, kernels_avx2},
+      {"avx512", processor().avx512, kernels_avx512},
+      {"avx2", processor().avx2, kernels_avx2},
 #endif
       {"baseline", true, kernels_baseline},
   };
@@ -69,6 +66,11 @@ const Kernels& choose(const std::string& wanted) {
 }
 
 }  // namespace
+
+const Processor& processor() {
+  static const Processor known = read_processor();
+  return known;
+}
 
 const Kernels& kernels() {
   static const Kernels& best = [&]() -> const Kernels& {

@@ -96,6 +96,18 @@ inline void race_weights(const RaceView& race, std::int64_t row, const Selection
   }
 }
 
+// softmax(z / tau), the same for all samples: the surrogate without noise.
+inline void clean_weights(const RaceView& race, std::int64_t row, float tau, Floats w[kGates]) {
+  const Floats logits = load_unaligned(race.rest + kGates * row) - logarithm(load_unaligned(race.waits + kGates * row));
+  alignas(64) float z[kGates];
+  store(z, logits);
+  float top = z[0], total = 0;
+  for (int k = 1; k < kGates; ++k) top = z[k] > top ? z[k] : top;
+  store(z, exponential((logits - top) * (1.0f / tau)));
+  for (int k = 0; k < kGates; ++k) total += z[k];
+  for (int k = 0; k < kGates; ++k) w[k] = spread(z[k] / total);
+}
+
 struct Columns {
   alignas(64) float of[kTerms][kGates];
 };
@@ -148,8 +160,11 @@ inline void backward_sampled(const LevelView& level, const RaceView& race, const
     const Floats d = load_row(rows.rows, rows.row_of ? rows.row_of[j] : j);
     const Floats a = load_row(in, level.first[j]), b = load_row(in, level.second[j]);
     const Floats terms[kTerms] = {d, d * a, d * b, d * a * b};
-    const Ints winner = winners.of(row);
-    race_weights(race, row, rule, sample, winner, w);
+    const Ints winner = rule.clean_surrogate && by_mixture ? Ints{} : winners.of(row);  // one that nobody asks for
+    if (rule.clean_surrogate)
+      clean_weights(race, row, rule.tau, w);
+    else
+      race_weights(race, row, rule, sample, winner, w);
     gate_gradients(terms, g);
     softmax_gradient(w, kGates, rule.tau, g);
     for (int k = 0; k < kGates; k += 4) add_lane_sums(g[k], g[k + 1], g[k + 2], g[k + 3], sums + kGates * row + k);

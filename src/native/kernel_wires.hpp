@@ -94,19 +94,19 @@ constexpr Slopes make_slopes() {
 constexpr Slopes kSlopes = make_slopes();
 
 // The sums of 16 candidates of one wire; fresh: in place of what is there.
-template <bool fresh>
+template <bool fresh, bool gather>
 inline void add_wire_sums(const SumTables& tables, const std::uint64_t* in, const std::int32_t* candidates,
                           const Slope& slope, std::uint64_t other, float* sums) {
   const std::uint64_t mask = slope.flip ^ (other & slope.keep);
   Words low, high;
-  gather_words(in, candidates, low, high);
+  gather_words<gather>(in, candidates, low, high);
   Floats total = slope.one * masked_sums(tables, low, high, mask);
   if (slope.two != 0.0f) total += slope.two * masked_sums(tables, low, high, ~mask);
   store(sums, fresh ? total : total + load(sums));
 }
 
 // fixed_width: of the candidates, or 0; the usual 16 make it a fourth faster if they are known.
-template <bool fresh, bool mixed, int fixed_width>
+template <bool gather, bool fresh, bool mixed, int fixed_width>
 void wire_sums(const WireView& wires, const std::uint8_t* gates, const float* mixture, const std::uint64_t* pairs,
                const std::uint64_t* in, const GradientRows& rows, float* sums) {
   const std::int64_t width = fixed_width ? fixed_width : wires.stride, neurons = wires.neurons;
@@ -126,25 +126,33 @@ void wire_sums(const WireView& wires, const std::uint8_t* gates, const float* mi
         const bool learns = slope.one != 0.0f || slope.two != 0.0f;
         for (std::int64_t k = 0; k < width; k += kLanes)
           if (learns)
-            add_wire_sums<fresh>(tables, in, candidates + k, slope, other, own + k);
+            add_wire_sums<fresh, gather>(tables, in, candidates + k, slope, other, own + k);
           else if (fresh)
             store(own + k, Floats{});
       }
   }
 }
 
-inline void wire_sums_bits(const WireView& wires, const std::uint8_t* gates, const float* mixture,
-                           const std::uint64_t* pairs, const std::uint64_t* in, const GradientRows& rows, bool fresh,
-                           float* sums) {
-  using Run = decltype(&wire_sums<true, true, 0>);
+template <bool gather>
+void wire_sums_by_case(const WireView& wires, const std::uint8_t* gates, const float* mixture,
+                       const std::uint64_t* pairs, const std::uint64_t* in, const GradientRows& rows, bool fresh,
+                       float* sums) {
+  using Run = decltype(&wire_sums<gather, true, true, 0>);
   constexpr Run kByCase[2][2][2] = {
-      {{wire_sums<false, false, 0>, wire_sums<false, false, kLanes>},
-       {wire_sums<false, true, 0>, wire_sums<false, true, kLanes>}},
-      {{wire_sums<true, false, 0>, wire_sums<true, false, kLanes>},
-       {wire_sums<true, true, 0>, wire_sums<true, true, kLanes>}},
+      {{wire_sums<gather, false, false, 0>, wire_sums<gather, false, false, kLanes>},
+       {wire_sums<gather, false, true, 0>, wire_sums<gather, false, true, kLanes>}},
+      {{wire_sums<gather, true, false, 0>, wire_sums<gather, true, false, kLanes>},
+       {wire_sums<gather, true, true, 0>, wire_sums<gather, true, true, kLanes>}},
   };
   const Run run = kByCase[fresh][mixture != nullptr][wires.stride == kLanes];
   run(wires, gates, mixture, pairs, in, rows, sums);
+}
+
+inline void wire_sums_bits(const WireView& wires, const std::uint8_t* gates, const float* mixture,
+                           const std::uint64_t* pairs, const std::uint64_t* in, const GradientRows& rows, bool fresh,
+                           float* sums) {
+  (processor().fast_gather ? wire_sums_by_case<true> : wire_sums_by_case<false>)(wires, gates, mixture, pairs, in, rows,
+                                                                                 fresh, sums);
 }
 
 }  // namespace

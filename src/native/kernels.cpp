@@ -6,6 +6,7 @@
 #include "kernel_floats.hpp"
 #include "kernel_sampled.hpp"
 #include "kernel_selection.hpp"
+#include "kernel_tables.hpp"
 #include "kernel_trees.hpp"
 #include "kernel_wires.hpp"
 
@@ -29,6 +30,10 @@ const Kernels& HARDWIRE_TABLE(HARDWIRE_ISA)() {
       .backward_bits = backward_bits,
       .sums_bits = sums_bits,
       .wire_sums_bits = wire_sums_bits,
+      .select_tables = select_tables,
+      .table_gradient = table_gradient,
+      .forward_tables = forward_tables,
+      .backward_tables = backward_tables,
       .forward_trees = forward_trees,
       .backward_trees = backward_trees,
       .forward_floats = forward_floats,

@@ -11,6 +11,8 @@ namespace hardwire {
 constexpr int kLanes = 16;            // floats of a vector
 constexpr int kTileSamples = kLanes;  // samples of a float tile
 constexpr int kRowWords = 4;          // words of a row, where a tile only runs forwards
+constexpr int kLeastArity = 2;        // inputs of a look-up table
+constexpr int kMostArity = 6;
 
 // Where one level reads, and (packed, on the way back) who reads its inputs. A wire of -1 reads the constant 0: in
 // front of every array of values there is a value that is zero. Edge 2 * neuron + side is the wire into the first (side
@@ -25,7 +27,7 @@ struct LevelView {
   bool maximum;                // a gradient goes to the larger input, the first of equals, not as the formula says
 };
 
-// The candidates among which wires choose: wires[2][neurons][stride], of which the first `candidates` count (the others
+// The candidates among which wires choose: wires[arity][neurons][stride], of which the first `candidates` count (the others
 // are -1); parameters and sums are those of choice side * rows + row_of[neuron].
 struct WireView {
   std::int64_t neurons, rows, candidates, stride;
@@ -45,6 +47,31 @@ struct SumsView {
   const std::uint64_t* pairs;
   const std::int32_t* row_of;
   float* sums;
+};
+
+// Where look-up tables read: wires[arity][neurons]; neuron j has the table of row row_of[j], or of row j where that is
+// null.
+struct TableView {
+  std::int64_t neurons;
+  int arity;
+  const std::int32_t* wires;
+  const std::int32_t* row_of;
+};
+
+// What a level of tables needs and makes on the way back. Gradients pass down by the tables[rows] or, unless null, by
+// the probabilities[rows][2^arity] of their entries, to below[inputs][64] (which has a row -1 for wires that read
+// nothing); the sums of entries are added to entry_sums[rows][2^arity], those of candidates as wire_sums_bits has them,
+// from the values in[inputs]. fresh_...: in place of what is there. Whatever is null is not wanted.
+struct TablesBackward {
+  const std::uint64_t* tables;
+  const float* probabilities;
+  float* entry_sums;
+  bool fresh_entries;
+  const WireView* wires;
+  const std::uint64_t* in;
+  float* wire_sums;
+  bool fresh_wires;
+  float* below;
 };
 
 // Kernels that are binary trees of gates, at `windows` places of an image each, or (pooling) at the `places` of each
@@ -70,6 +97,8 @@ struct SelectionRule {
   std::uint32_t seed_low, seed_high, draw, step, place;  // place: as noise.py numbers it
   bool confidence = true;                                // whether it is asked for: it takes as long as choosing
   bool per_sample = false;                               // noise for each sample apart, on the float path
+  // The backward pass differentiates softmax(logits / tau), without the noise by which the forward pass chose.
+  bool clean_surrogate = false;
 };
 
 struct SelectionResult {
@@ -186,6 +215,24 @@ struct Kernels {
                          const std::uint64_t* pairs, const std::uint64_t* in, const GradientRows& rows, bool fresh,
                          float* sums);
 
+  // Rows [begin, end) of a level of look-up tables: logits[rows][entries] -> the table of each row, and the
+  // probabilities of its entries; either may be null.
+  SelectionResult (*select_tables)(const float* logits, int entries, std::int64_t begin, std::int64_t end,
+                                   const SelectionRule& rule, std::uint64_t* tables, float* probabilities);
+
+  // Rows [begin, end): sums[rows][entries] -> gradient[rows][entries] of the logits.
+  void (*table_gradient)(const float* logits, int entries, std::int64_t begin, std::int64_t end,
+                         const SelectionRule& rule, const SumParts& sums, float* gradient);
+
+  // 64 samples (words == 1) or 256 (words == 4) through a level of tables: in[inputs][words] -> out[neurons][words].
+  // kept: of 64 samples the input words, [neurons][arity], unless null.
+  void (*forward_tables)(int words, const TableView& level, const std::uint64_t* tables, const std::uint64_t* in,
+                         std::uint64_t* out, std::uint64_t* kept);
+
+  // 64 samples backwards through a level of tables, from the gradient rows of its neurons and their input words.
+  void (*backward_tables)(const TableView& level, const TablesBackward& to, const std::uint64_t* kept,
+                          const GradientRows& rows);
+
   // Trees, 64 samples (words == 1) or 256 (words == 4): in[inputs][words] -> out[kernels][windows][words].
   void (*forward_trees)(int words, const TreesView& trees, const std::uint64_t* in, std::uint64_t* out);
 
@@ -237,6 +284,14 @@ struct Kernels {
   void (*run_tile)(const CircuitView& circuit, const ImagesView& images, std::size_t lanes, std::uint64_t* slots,
                    std::int32_t* scores, std::int64_t* winners);
 };
+
+// What the processor has beyond its instruction set's name.
+struct Processor {
+  bool avx2 = false, avx512 = false;
+  bool bit_shuffle = false;  // AVX512_BITALG: a bit of a word for each byte that numbers it, in one instruction
+  bool fast_gather = true;   // AMD's gather instructions are slower than loads one by one
+};
+const Processor& processor();
 
 // The best kernels this machine runs; the environment variable HARDWIRE_ISA asks for others by name. Throws an Error if
 // there are none of that name, or this machine cannot run them.

@@ -42,7 +42,9 @@ std::size_t lowest_learning(const Pass& pass) {
   std::size_t s = 0;
   for (; s + 1 < pass.stack.stages.size(); ++s) {
     const Stage& stage = pass.stack.stages[s];
-    if (stage.trees || level_of(pass, stage).chooses_gates() || level_of(pass, stage).chooses_wires()) break;
+    if (stage.trees) break;
+    const Level& level = level_of(pass, stage);
+    if (level.chooses_gates() || level.chooses_entries() || level.chooses_wires()) break;
   }
   return s;
 }
@@ -67,6 +69,8 @@ class Backward {
     for (std::size_t s = stages_.size(); s-- > 0;) {
       if (stages_[s].trees)
         rows = through_trees(s, rows);
+      else if (level_of(pass_, stages_[s]).has_tables())
+        rows = through_tables(s, rows);
       else
         rows = through_level(s, rows);
       if (!wanted_below(s)) return nullptr;
@@ -81,9 +85,9 @@ class Backward {
     const std::int64_t count = std::min<std::int64_t>(kWordSamples, pass_.samples.batch - begin_);
     std::uint64_t* in = behind_zeros<std::uint64_t>(scratch_.input, inputs);
     transpose(pass_.samples.words + begin_ * word_count(inputs), count, inputs, in, 1);
-    std::int64_t neurons = 0;
-    for (const Stage& stage : stages_) neurons += stage.trees ? 0 : stage.outputs;
-    std::uint64_t* pairs = scratch_.pairs.get<std::uint64_t>(2 * neurons);
+    std::int64_t kept = 0;
+    for (const Stage& stage : stages_) kept += stage.trees ? 0 : level_of(pass_, stage).arity * stage.outputs;
+    std::uint64_t* pairs = scratch_.pairs.get<std::uint64_t>(kept);
     for (std::size_t s = 0; s < stages_.size(); ++s) {
       const Stage& stage = stages_[s];
       std::uint64_t* out = input_of(pass_, s + 1, 1, scratch_);
@@ -93,8 +97,12 @@ class Backward {
         kernels().forward_trees(1, trees_of(pass_, s), in, out);
       } else {
         const LevelChoice& choice = pass_.choice.levels[stage.level];
-        kernels().forward_bits(view_of(level_of(pass_, stage), choice, false), choice.gates.data(), in, out, pairs);
-        pairs += 2 * stage.outputs;
+        const Level& level = level_of(pass_, stage);
+        if (level.has_tables())
+          kernels().forward_tables(1, table_view_of(level, choice), choice.tables.data(), in, out, pairs);
+        else
+          kernels().forward_bits(view_of(level, choice, false), choice.gates.data(), in, out, pairs);
+        pairs += level.arity * stage.outputs;
       }
       in = out;
     }
@@ -103,7 +111,10 @@ class Backward {
   bool wanted_below(std::size_t s) const { return to_input_ || s > lowest_; }
 
   // Whether stage s needs its gradient rows in memory, and not only the sums that are taken while they are made.
-  bool needs_rows(std::size_t s) const { return wanted_below(s) || (s == lowest_ && keeps_input(pass_, stages_[s])); }
+  bool needs_rows(std::size_t s) const {
+    if (wanted_below(s)) return true;
+    return s == lowest_ && (keeps_input(pass_, stages_[s]) || level_of(pass_, stages_[s]).has_tables());
+  }
 
   SumsView sums_of(std::size_t s) const {
     const Level& level = level_of(pass_, stages_[s]);
@@ -115,7 +126,15 @@ class Backward {
     if (has_sums(s)) kernels().sums_bits(stages_[s].outputs, rows, sums_of(s));
   }
 
-  // Room for the gradient rows of a stage's inputs, behind one that is nobody's.
+  // Room for the gradient rows of a stage's inputs, behind one that is nobody's; zero, to be added to, or null.
+  float* zero_rows(std::size_t s) {
+    if (!wanted_below(s)) return nullptr;
+    float* below = in_rows(s);
+    std::memset(below, 0, stages_[s].inputs * kWordSamples * sizeof(float));
+    return below;
+  }
+
+  // The same before anything is written.
   float* in_rows(std::size_t s) {
     float* memory = scratch_.rows[s % 2].get<float>((stages_[s].inputs + 1) * kWordSamples);
     std::memset(memory, 0, kWordSamples * sizeof(float));
@@ -123,14 +142,35 @@ class Backward {
   }
 
   GradientRows through_trees(std::size_t s, const GradientRows& rows) {
-    float* below = nullptr;
-    if (wanted_below(s)) {
-      below = in_rows(s);
-      std::memset(below, 0, stages_[s].inputs * kWordSamples * sizeof(float));
-    }
+    float* below = zero_rows(s);
     const TreesView trees = trees_of(pass_, s);
     float* space = scratch_.trees.get<float>((std::int64_t(2) << trees.depth) * kWindows * kWordSamples);
     kernels().backward_trees(trees, in_[s], rows, below, space, sums_.sums);
+    if (below && s > 0) add_sums(s - 1, {below, nullptr});
+    return {below, nullptr};
+  }
+
+  GradientRows through_tables(std::size_t s, const GradientRows& rows) {
+    const Level& level = level_of(pass_, stages_[s]);
+    const std::int64_t l = stages_[s].level;
+    const LevelChoice& choice = pass_.choice.levels[l];
+    const TableView view = table_view_of(level, choice);
+    const WireView wires = level.wire_view();
+    const bool fresh = sums_.fresh && level.row_of.empty();
+    float* below = zero_rows(s);
+    TablesBackward to = {choice.tables.data(), pass_.mixture_below(l), nullptr, fresh, nullptr, in_[s],
+                         sums_.sums + level.wire_sum_start, fresh, below};
+    if (level.chooses_entries()) to.entry_sums = sums_.sums + level.entry_sum_start;
+    const float* learning = pass_.mixtures->of_level(l);
+    if (level.chooses_wires() && below && learning != to.probabilities) {  // wires learn by another gradient
+      kernels().backward_tables(view, to, pairs_[s], rows);
+      to.entry_sums = to.below = nullptr;
+    }
+    if (level.chooses_wires()) {
+      to.wires = &wires;
+      to.probabilities = learning;
+    }
+    if (to.wires || to.entry_sums || to.below) kernels().backward_tables(view, to, pairs_[s], rows);
     if (below && s > 0) add_sums(s - 1, {below, nullptr});
     return {below, nullptr};
   }
@@ -177,7 +217,11 @@ void packed_forward(const Pass& pass, const Head& head, std::int64_t tile, Scrat
       kernels().forward_trees(kRowWords, trees_of(pass, s), in, next);
     } else {
       const LevelChoice& choice = pass.choice.levels[stage.level];
-      kernels().forward_rows(words, view_of(level_of(pass, stage), choice, false), choice.gates.data(), in, next);
+      const Level& level = level_of(pass, stage);
+      if (level.has_tables())
+        kernels().forward_tables(kRowWords, table_view_of(level, choice), choice.tables.data(), in, next, nullptr);
+      else
+        kernels().forward_rows(words, view_of(level, choice, false), choice.gates.data(), in, next);
     }
     in = next;
   }

@@ -247,13 +247,21 @@ inline Floats look_up(const Floats& table, const Words& index) {
 }
 #endif
 
-// The lower and upper halves of 16 words in[index].
+// The lower and upper halves of 16 words in[index]. kGather: by the processor's instruction for it, where it has one.
+template <bool kGather>
 inline void gather_words(const std::uint64_t* in, const std::int32_t* index, Words& low, Words& high) {
 #ifdef __AVX512F__
-  const auto half = [&](int from) {
-    return _mm512_i32gather_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(index + from)), in, 8);
-  };
-  const __m512i first = half(0), second = half(8);
+  __m512i first, second;
+  if (kGather) {
+    const auto half = [&](int from) {
+      return _mm512_i32gather_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(index + from)), in, 8);
+    };
+    first = half(0), second = half(8);
+  } else {
+    alignas(64) std::uint64_t words[kLanes];
+    for (int n = 0; n < kLanes; ++n) words[n] = in[index[n]];
+    first = _mm512_load_si512(words), second = _mm512_load_si512(words + 8);
+  }
   const __m512i even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
   low = (Words)_mm512_permutex2var_epi32(first, even, second);
   high = (Words)_mm512_permutex2var_epi32(first, _mm512_or_si512(even, _mm512_set1_epi32(1)), second);

@@ -48,12 +48,17 @@ Level::Level(const LevelData& data)
       candidates(data.candidates),
       width(candidates ? round_up(candidates, kLanes) : 1),
       gate(data.gate),
-      maximum(data.maximum) {
+      maximum(data.maximum),
+      arity(data.arity),
+      function(data.function),
+      table(data.table) {
+  if (arity < kLeastArity || arity > kMostArity || (function == Function::kGates && arity != 2))
+    throw Error("a neuron of " + std::to_string(arity) + " inputs is none that this engine knows");
   if (inputs < 1 || neurons < 1) throw Error("a level needs an input and a neuron");
   if (gate < -1 || gate >= kGates) throw Error("gate " + std::to_string(gate) + " does not exist");
   const std::int64_t given = candidates ? candidates : 1;
-  wires.assign(2 * neurons * width, -1);
-  for (std::int64_t i = 0; i < 2 * neurons; ++i)
+  wires.assign(arity * neurons * width, -1);
+  for (std::int64_t i = 0; i < arity * neurons; ++i)
     for (std::int64_t k = 0; k < given; ++k) {
       const std::int32_t input = data.wires[i * given + k];
       if (input < -1 || input >= inputs) throw Error("bad wiring: it names an input that does not exist");
@@ -86,13 +91,19 @@ Stack::Stack(const std::vector<LevelData>& data, bool fuse) {
   }
   sums = round_up(std::max<std::int64_t>(rows * kTerms, 1), kLanes);  // sums of wires are read as whole vectors
   cleared = sums;
-  for (const bool shared : {true, false})  // those of wires that share rows first, since they are cleared
-    for (Level& level : levels)
-      if (level.chooses_wires() && shared == !level.row_of.empty()) {
+  for (const bool shared : {true, false})  // those of neurons that share rows first, since they are cleared
+    for (Level& level : levels) {
+      if (shared == level.row_of.empty()) continue;
+      if (level.chooses_wires()) {
         level.wire_sum_start = sums;
-        sums += 2 * level.rows * level.width;
-        if (shared) cleared = sums;
+        sums += level.wire_choices() * level.width;
       }
+      if (level.chooses_entries()) {
+        level.entry_sum_start = sums;
+        sums = round_up(sums + level.rows * level.entries(), kLanes);
+      }
+      if (shared) cleared = sums;
+    }
   for (std::int64_t l = 0; l < std::int64_t(levels.size()); l += stages.back().levels) {
     std::unique_ptr<Trees> trees = fuse ? find_trees(levels, l) : nullptr;
     const std::int64_t count = trees ? trees->levels : 1;

@@ -9,15 +9,21 @@
 
 namespace hardwire {
 
+// What the neurons of a level compute: two-input gates, chosen or fixed; tables whose entries are chosen; or one table.
+enum class Function { kGates, kEntries, kFixedTable };
+
 // A level as hardwire/engine/stack.py describes it.
 struct LevelData {
   std::int64_t inputs, neurons;
   std::int64_t rows;           // of parameters; as many as neurons where each has its own
   std::int64_t candidates;     // of each wire; 0 where wires are fixed
-  const std::int32_t* wires;   // [2][neurons], or [2][neurons][candidates]; -1 reads the constant 0
+  const std::int32_t* wires;   // [arity][neurons], or [arity][neurons][candidates]; -1 reads the constant 0
   const std::int32_t* row_of;  // [neurons], or null where each has its own
   int gate;                    // of all neurons, or -1 where each chooses
   bool maximum;                // how a gradient passes: see LevelView
+  int arity = 2;
+  Function function = Function::kGates;
+  std::uint64_t table = 0;  // of all neurons, where the function is a fixed table
 };
 
 // The wires that each input feeds: edge 2 * neuron + side is a wire of a neuron.
@@ -33,14 +39,22 @@ struct Level {
   explicit Level(const LevelData& data);
 
   std::int64_t inputs, neurons, rows, candidates, width;  // width: candidates padded to whole vectors, or 1
-  std::vector<std::int32_t> wires;                        // [2][neurons][width]
+  std::vector<std::int32_t> wires;                        // [arity][neurons][width]
   std::vector<std::int32_t> row_of;                       // empty where each neuron has its own row
   int gate;
   bool maximum;
-  std::int64_t sum_start = 0, wire_sum_start = 0;  // where its sums begin, counted in rows of gates and in floats
+  int arity;
+  Function function;
+  std::uint64_t table;
+  // Where its sums begin: counted in rows of gates, and in floats.
+  std::int64_t sum_start = 0, wire_sum_start = 0, entry_sum_start = 0;
 
-  bool chooses_gates() const { return gate < 0; }
+  bool chooses_gates() const { return function == Function::kGates && gate < 0; }
+  bool chooses_entries() const { return function == Function::kEntries; }
   bool chooses_wires() const { return candidates > 0; }
+  bool has_tables() const { return function != Function::kGates; }
+  int entries() const { return 1 << arity; }
+  std::int64_t wire_choices() const { return arity * rows; }
   bool plain() const { return chooses_gates() && !chooses_wires() && row_of.empty(); }
   const std::int32_t* row_numbers() const { return row_of.empty() ? nullptr : row_of.data(); }
   WireView wire_view() const { return {neurons, rows, candidates, width, wires.data(), row_numbers()}; }

@@ -12,7 +12,7 @@ using Places = std::vector<std::vector<std::int32_t>>;  // the places of each wi
 
 bool is_or(const Level& level) {
   constexpr bool kOr[] = {false, true, true, true};
-  return level.gate >= 0 && std::equal(std::begin(kOr), std::end(kOr), kTruth[level.gate]);
+  return level.function == Function::kGates && level.gate >= 0 && std::equal(std::begin(kOr), std::end(kOr), kTruth[level.gate]);
 }
 
 // How many windows the gates of a level share their rows over, each row's neurons side by side; 0 if they do not.

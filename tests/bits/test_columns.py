@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -37,8 +39,18 @@ def test_columns_survive_json():
     assert Columns.from_json(columns.to_json()) == columns
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"names": 3, "texts": {}, "target": null, "labels": null}'])
-def test_damaged_names_are_refused(text):
+@pytest.mark.parametrize("text", ["", "[]", "{}", "[" * 9999, "9" * 5000])
+def test_damaged_json_of_names_is_refused(text):
+    with pytest.raises(HardwireError, match=r"names of (its )?columns"):
+        Columns.from_json(text)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"names": 3}, {"names": [3]}, {"texts": {"a": 1}}, {"texts": {"a": [[]]}}, {"target": 1}, {"labels": [{}]}],
+)
+def test_names_of_wrong_types_are_refused(wrong):
+    text = json.dumps({"names": ["a"], "texts": {"a": ["x"]}, "target": None, "labels": None} | wrong)
     with pytest.raises(HardwireError, match="damaged"):
         Columns.from_json(text)
 
@@ -47,7 +59,7 @@ def test_damaged_names_are_refused(text):
     ("frame", "rule"),
     [
         (FRAME.drop(columns="size"), "lacks size; it needs size, colour"),
-        (FRAME.assign(colour="pink"), "'colour' holds 'pink', which was not there in training: blue, red"),
+        (FRAME.assign(colour="pink"), "'colour' holds 'pink', which the training data did not have: blue, red"),
         (FRAME.assign(size="large"), "'size' holds 'large', but numbers were trained on"),
         (FRAME.assign(size=pd.to_datetime("2020-01-01")), "'size' holds datetime64"),
     ],

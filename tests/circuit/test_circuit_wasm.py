@@ -37,7 +37,7 @@ def test_scores_and_classes_are_those_of_plain_loops(seed, options, tmp_path):
     circuit = random_circuit(seed)
     bits = random_bits(seed, 150, circuit.inputs)  # more than one block
     path, _ = circuit.export(tmp_path / "net.wasm", **options)
-    file, expected = WebAssembly(path), oracle_scores(circuit, bits)
+    file, expected = WebAssembly(path, circuit), oracle_scores(circuit, bits)
     assert np.array_equal(file.call("scores", bits), expected)
     assert file.call("predict", bits)[:, 0].tolist() == first_largest(expected)
     assert np.array_equal(file.call("scores", bits[:5]), expected[:5])
@@ -83,7 +83,7 @@ def test_damaged_files_are_an_error_or_an_answer(tmp_path):
         path.write_bytes(content)
         try:
             back = formats.format_of(".wasm").read(circuit, path, None)
-            assert back.answers(back.readings[0], bits).classes.shape == (130,)
+            assert back.answers(back.input_formats[0], bits).classes.shape == (130,)
         except hw.HardwireError:
             continue
 
@@ -117,7 +117,7 @@ def test_the_javascript_module_gives_the_same_in_chromium_on_all_test_images(exp
     assert (answer["classes"], answer["scores"]) == (classes, scores)
     info = answer["info"]
     assert (info["digest"], info["reads"], info["values"], info["classes"]) == (circuit.digest, "bytes", 64, 10)
-    assert (info["dataset"], info["accuracy"], info["maximum"]) == ("digits", circuit.about.accuracy, 16)
+    assert (info["dataset"], info["accuracy"], info["maximum"]) == ("digits", circuit.provenance.accuracy, 16)
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
@@ -127,7 +127,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node: apt install nodejs")
 def test_the_javascript_module_runs_in_node_and_quantizes_as_python_does(exported, tmp_path):
     folder, raw, classes, _, _ = exported
     program = f"""
@@ -153,7 +153,7 @@ console.log(JSON.stringify([...model.predict(model.quantize({x.ravel().tolist()}
     assert json.loads(answer) == circuit.predict(x, raw=True).tolist()
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node: apt install nodejs")
 def test_a_number_in_node_is_that_of_python_whatever_the_file_is_called(tmp_path):
     x = np.random.default_rng(0).normal(size=(200, 3)).astype(np.float32)
     net = hw.LogicNetwork(12, number=(-7.3, 2.1), width=37, depth=2, seed=0, encoder=hw.Encoder.fit(x, 4)).eval()

@@ -57,7 +57,7 @@ def test_every_command_has_help_and_its_flags_stand_alone(path):
 
 
 def test_the_version_is_the_package_version():
-    assert run("--version") == f"hardwire {hw.__version__}\n"
+    assert run("--version").splitlines()[0] == f"hardwire {hw.__version__}"
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"], ["demo", "--help"], ["gates"]])
@@ -83,7 +83,7 @@ def test_info_says_versions_and_engine():
     import torch
 
     output = run("info")
-    assert hw.__version__ in output and torch.__version__ in output
+    assert hw.__version__ in output and torch.__version__.partition("+")[0] in output
     assert "reference" in output and "data folder" in output
 
 
@@ -155,7 +155,7 @@ def test_repeating_a_finished_command_says_so_and_trains_nothing(monkeypatch):
     run("train", "digits", *TINY)
     (model,) = Path().glob("*.safetensors")
     before = model.read_bytes()
-    monkeypatch.setattr("hardwire.training.settings.fit", None)
+    monkeypatch.setattr("hardwire.training.job.train_network", None)
     output = run("train", "digits", *TINY)
     assert f"{model} is finished" in output and f"hardwire gap {model}" in output
     assert model.read_bytes() == before and len(list(Path().iterdir())) == 1
@@ -165,9 +165,9 @@ def test_a_model_of_another_run_is_not_overwritten_unless_asked_to(capsys):
     run("train", "digits", *TINY, "-o", "m")
     before = Path("m").read_bytes()
     other = ["train", "digits", *TINY, "--lr", "0.5", "-o", "m"]
-    assert "m is there already and of another run: its lr is 0.01, here it is 0.5" in fail(capsys, *other)
+    assert "m already exists and belongs to another run: its lr is 0.01, here it is 0.5" in fail(capsys, *other)
     hw.save(hw.LogicNetwork(320, 10, 20, 1, seed=0), "python")
-    assert "does not say how it was made" in fail(capsys, "train", "digits", *TINY, "-o", "python")
+    assert "does not record how it was made" in fail(capsys, "train", "digits", *TINY, "-o", "python")
     assert Path("m").read_bytes() == before
     run(*other, "--no-resume")
     assert Path("m").read_bytes() != before
@@ -181,7 +181,7 @@ def test_other_data_under_the_same_name_is_another_run(capsys):
     np.savez("own.npz", x_train=x[:40], y_train=x[:40, 0], x_test=x[40:], y_test=x[40:, 0])
     run(*command)
     np.savez("own.npz", x_train=x[:40], y_train=x[:40, 1], x_test=x[40:], y_test=x[40:, 1])
-    assert "of another run: its rows is" in fail(capsys, *command)
+    assert "belongs to another run: its rows is" in fail(capsys, *command)
 
 
 def test_train_takes_a_dataset_of_three_classes_from_a_file(tmp_path):
@@ -225,7 +225,7 @@ def stop_midway(number, before_start=None):
 def test_an_interrupted_run_says_where_its_checkpoint_is_and_the_same_command_continues():
     said = stop_midway(signal.SIGINT)
     assert said == "interrupted: the checkpoint is stopped.safetensors.checkpoint; the same command continues"
-    assert re.search(r"going on from iteration \d[\d,]* of 2,000\n", run(*LONG, "stopped.safetensors"))
+    assert re.search(r"resuming at iteration \d[\d,]* of 2,000\n", run(*LONG, "stopped.safetensors"))
     run(*LONG, "whole.safetensors")
     stopped, whole = (hw.load(f"{name}.safetensors").state_dict() for name in ("stopped", "whole"))
     assert all(stopped[name].equal(whole[name]) for name in whole)
@@ -242,6 +242,8 @@ def test_sigterm_and_a_ctrl_c_that_was_ignored_at_the_start_stop_it_too(number):
     ("arguments", "says"),
     [
         (["train", "nothing"], "unknown dataset 'nothing'"),
+        (["train"], "name a dataset to train on, or a recipe"),
+        (["train", "--recipe", "mnist8k"], "did you mean mnist-8k?"),
         (["train", "missing.npz"], "missing.npz"),
         (["train", "digits", "--method", "harder"], "hard-st"),
         (["train", "digits", "--engine", "steam"], "unknown engine 'steam'"),
@@ -268,7 +270,7 @@ def test_sigterm_and_a_ctrl_c_that_was_ignored_at_the_start_stop_it_too(number):
         (["demo", "--out", "file"], "file"),
         (["gap", "missing.safetensors"], "there is no file missing.safetensors"),
         (["gap", "file"], "file is not a hardwire-network file"),
-        (["data", "get", "nothing"], "unknown dataset 'nothing'"),
+        (["data", "fetch", "nothing"], "unknown dataset 'nothing'"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(arguments, says, capsys):
@@ -309,7 +311,7 @@ def test_debug_shows_the_traceback_wherever_it_stands(arguments):
         cli.main(arguments)
 
 
-@pytest.mark.parametrize("arguments", [["train", "mnits"], ["train", "nowhere.npz"], ["data", "get", "mnits"]])
+@pytest.mark.parametrize("arguments", [["train", "mnits"], ["train", "nowhere.npz"], ["data", "fetch", "mnits"]])
 def test_a_mistyped_dataset_is_found_out_before_torch_is_loaded(arguments):
     program = f"""
 import sys
@@ -342,7 +344,7 @@ def test_usage_errors_exit_with_2():
     for arguments in (
         ["no-such-command"],
         ["gates", "--no-such-option"],
-        ["train"],
+        ["gap"],
         ["train", "digits", "--depth", "0"],
     ):
         result = CliRunner().invoke(cli.app, arguments)

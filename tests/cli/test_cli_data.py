@@ -1,4 +1,4 @@
-"""`hardwire data list` and `hardwire data get`."""
+"""`hardwire data list` and `hardwire data fetch`."""
 
 import re
 
@@ -35,7 +35,7 @@ def row_of(name):
 
 
 def test_list_shows_sizes_and_whether_the_files_are_there(folder):
-    assert row_of("digits")[:7] == ["digits", "320", "10", "1,347", "450", "needs none"]
+    assert row_of("digits")[:7] == ["digits", "320", "10", "1,347", "450", "not needed"]
     assert row_of("tiny")[:6] == ["tiny", "20", "10", "300", "7", "no"]
     put(folder, {"train-labels": CONTENTS["train-labels"], "train-images": b"too short"})
     assert row_of("tiny")[5] == "1 of 4 files"
@@ -53,21 +53,21 @@ def test_list_shows_every_real_dataset_and_the_folder_in_80_columns(tmp_path, mo
 
 @pytest.mark.parametrize("name", ["tiny", "all"])
 def test_get_fetches_and_says_where(folder, name):
-    result = CliRunner().invoke(app, ["get", name])
+    result = CliRunner().invoke(app, ["fetch", name])
     assert result.exit_code == 0, result.output
     assert f"tiny: verified in {folder}" in result.output
-    assert ("digits: nothing to fetch" in result.output) == (name == "all")
+    assert ("digits: needs no download" in result.output) == (name == "all")
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == CONTENTS
 
 
 def test_get_refuses_a_wrong_file_until_asked_to_repair_it(folder):
     put(folder, CONTENTS | {"t10k-labels": b"wrong"})
-    result = CliRunner().invoke(app, ["get", "tiny"])
+    result = CliRunner().invoke(app, ["fetch", "tiny"])
     assert isinstance(result.exception, hw.HardwireError) and "--repair" in str(result.exception)
-    assert CliRunner().invoke(app, ["get", "tiny", "--repair"]).exit_code == 0
+    assert CliRunner().invoke(app, ["fetch", "tiny", "--repair"]).exit_code == 0
     assert (folder / "t10k-labels").read_bytes() == CONTENTS["t10k-labels"]
 
 
 def test_get_refuses_an_unknown_name(folder):
-    result = CliRunner().invoke(app, ["get", "tinny"])
+    result = CliRunner().invoke(app, ["fetch", "tinny"])
     assert isinstance(result.exception, hw.HardwireError) and "choose one of: digits, tiny" in str(result.exception)

@@ -11,8 +11,8 @@ from shell import fail, run
 from sklearn.datasets import load_iris
 
 import hardwire as hw
-from hardwire.circuit.circuit import About
-from hardwire.training.usual import IMAGES, TABLES
+from hardwire.circuit import Provenance
+from hardwire.recipes import IMAGES, TABLES
 
 TINY = ["--width", "120", "--iterations", "80", "--lr", "0.05", "--wiring", "random"]
 
@@ -101,13 +101,13 @@ def test_predicting_with_a_circuit_file_does_not_load_torch():
         (["train", "flowers.csv", "--target", "spcies"], "did you mean species"),
         (["train", "digits", "--target", "species"], "for tables"),
         (["train", "missing.csv", "--target", "a"], "there is no file missing.csv"),
-        (["predict", "missing", "rows.csv"], "no such file"),
+        (["predict", "missing", "rows.csv"], "there is no file missing"),
         (["predict", "model", "missing.csv"], "there is no file missing.csv"),
         (["predict", "model", "rows.txt"], "unknown kind of table '.txt'"),
         (["predict", "model", "rows.csv", "-o", "out.xls"], "unknown kind of table '.xls'"),
         (["predict", "model", "short.csv"], "lacks petal length"),
         (["predict", "model", "empty.csv"], "column 'sepal length (cm)' is empty in row 2"),
-        (["predict", "model", "again.csv"], "has a column 'prediction' already"),
+        (["predict", "model", "again.csv"], "already has a column 'prediction'"),
     ],
 )
 def test_mistakes_are_one_line_with_a_way_out(capsys, arguments, rule):
@@ -130,7 +130,9 @@ def test_info_as_json_is_plain_values():
 
 
 def test_info_and_a_playground_need_no_torch(tmp_path):
-    hw.Circuit.from_network(hw.LogicNetwork(64, 2, width=10, depth=1, seed=0), About(dataset="mnist@3")).save("circuit")
+    hw.Circuit.from_network(hw.LogicNetwork(64, 2, width=10, depth=1, seed=0), Provenance(dataset="mnist@3")).save(
+        "circuit"
+    )
     code = (
         "import importlib.metadata, sys; from hardwire.cli import main\n"
         "class Missing:\n"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import hardwire as hw
-from hardwire.errors import HardwireError, unknown_name, whole_number
+from hardwire.errors import HardwireError, shown, unknown_name, whole_number
 from hardwire.selection import METHODS
 
 
@@ -42,3 +42,13 @@ def test_what_is_like_no_name_gets_the_list_alone(name):
 def test_a_wrong_method_of_a_network_is_told_the_right_one():
     with pytest.raises(HardwireError, match=r"did you mean hard-st\?"):
         hw.LogicNetwork(4, 2, 2, 1, method="hard_st")
+
+
+def test_long_names_are_cut_off():
+    text = str(unknown_name("column", "x" * 5000, ["y" * 5000, "z" * 5000]))
+    assert len(text) < 400 and "yyy, zzz" in text
+
+
+def test_a_value_that_cannot_be_shown_is_named_by_its_type():
+    assert shown("a") == "'a'" and shown("a" * 200).endswith("...")
+    assert shown(10**5000) == "a int too large to show"

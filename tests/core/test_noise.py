@@ -1,4 +1,6 @@
 import dataclasses
+import sysconfig
+from pathlib import Path
 
 import oracle
 import pytest
@@ -50,6 +52,10 @@ def test_philox_never_overflows_a_signed_word():
         assert philox(tuple(Int64(word) for word in counter), key) == answer
 
 
+@pytest.mark.skipif(
+    not Path(sysconfig.get_paths()["include"], "Python.h").exists(),
+    reason="torch.compile needs Python's headers: apt install python3-dev",
+)
 @pytest.mark.slow  # the C++ compiler takes its time
 def test_compiled_noise_is_the_eager_noise():
     def noise(step):

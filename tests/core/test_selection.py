@@ -21,21 +21,58 @@ def node_case(choices, seed, rounded):
 
 
 @property_test
-@given(st.sampled_from(METHODS), st.integers(2, 20), st.sampled_from(TAUS), st.integers(0, 999), st.booleans())
+@given(
+    st.sampled_from(METHODS),
+    st.sampled_from([None, *selection.STRAIGHT_THROUGH]),
+    st.integers(2, 20),
+    st.sampled_from(TAUS),
+    st.integers(0, 999),
+    st.booleans(),
+)
 def test_output_and_gradients_are_the_papers_for_every_method_and_number_of_choices(
-    method, choices, tau, seed, rounded
+    method, name, choices, tau, seed, rounded
 ):
     z, g, noise = node_case(choices, seed, rounded)
     noise = noise if method in oracle.NOISY_METHODS else None
     plain_noise = None if noise is None else noise.tolist()
     z.requires_grad_(), g.requires_grad_()
-    h = hw.select(z, g, method, tau, noise)
+    h = hw.select(z, g, method, tau, noise, name)
     close(h, oracle.node(method, z.tolist(), g.tolist(), tau, plain_noise), 1e-12)
     delta = 1.7
     (delta * h).backward()
-    close(z.grad, oracle.logit_gradient(method, z.tolist(), g.tolist(), tau, delta, plain_noise), 1e-12)
+    name = name or ("output" if method == "gumbel-st" else "weights")
+    surrogate = "clean" if name in ("output", "clean-weights") else "noisy"
+    close(z.grad, oracle.logit_gradient(method, z.tolist(), g.tolist(), tau, delta, plain_noise, surrogate), 1e-12)
     weights = oracle.method_weights(method, z.tolist(), tau, plain_noise)
+    if name.endswith("output"):
+        weights = oracle.surrogate_weights(method, z.tolist(), tau, plain_noise, surrogate)
     close(g.grad, [delta * w for w in weights], 1e-12)
+
+
+def test_straight_through_behind_the_weights_is_torchs_hard_gumbel_softmax():
+    z, g, _ = node_case(16, 3, False)
+    ours, theirs = (z.clone().requires_grad_() for _ in range(2))
+    torch.manual_seed(4)
+    noise = -torch.empty_like(z).exponential_().log()
+    weights = selection.selection_weights(ours, "gumbel-st", 0.7, noise)
+    torch.manual_seed(4)
+    expected = torch.nn.functional.gumbel_softmax(theirs, tau=0.7, hard=True)
+    (weights * g).sum().backward(), (expected * g).sum().backward()
+    torch.testing.assert_close(weights.detach(), expected.detach())
+    torch.testing.assert_close(ours.grad, theirs.grad)
+
+
+def test_an_estimator_has_a_name_or_parts_and_wrong_ones_list_the_right_ones():
+    method = selection.get_method("gumbel-st")
+    assert selection.get_straight_through(method) == selection.STRAIGHT_THROUGH["output"]
+    parts = selection.get_straight_through(method, surrogate="noisy", input_gradient="chosen")
+    assert parts == selection.STRAIGHT_THROUGH["weights"]
+    with pytest.raises(HardwireError, match="unknown straight_through 'outputs'; did you mean output"):
+        selection.get_straight_through(method, "outputs")
+    with pytest.raises(HardwireError, match="unknown surrogate 'cleen'; did you mean clean"):
+        hw.LogicNetwork(5, 2, widths=[4], surrogate="cleen")
+    with pytest.raises(HardwireError, match="either straight_through, or surrogate and input_gradient"):
+        hw.LogicNetwork(5, 2, widths=[4], straight_through="output", surrogate="clean")
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -121,10 +158,26 @@ def test_an_unknown_method_lists_the_right_ones(name):
         hw.select(torch.zeros(3), torch.zeros(3), name)
 
 
-@pytest.mark.parametrize("tau", [0, -1.0, float("nan"), float("inf"), "1", None, torch.tensor([1.0, 0.0, 1.0])])
+@pytest.mark.parametrize(
+    "tau", [0, -1.0, 1e-45, 1e31, float("nan"), float("inf"), "1", None, torch.tensor([1.0, 0.0, 1.0])]
+)
 def test_a_temperature_that_is_not_positive_is_refused(tau):
     with pytest.raises(HardwireError, match="tau"):
         hw.select(torch.zeros(3), torch.zeros(3), "soft-mix", tau)
+
+
+@pytest.mark.parametrize("method", ["soft-mix", "hard-st"])
+def test_the_smallest_temperature_gives_finite_numbers_and_a_smaller_one_is_named(method):
+    z = torch.tensor([-100.0, 3.0, 100.0], requires_grad=True)
+    chosen = hw.select(z, torch.rand(3), method, selection.SMALLEST_TAU)
+    chosen.backward()
+    assert chosen.isfinite() and z.grad.isfinite().all()
+    for tau in (1e-45, torch.tensor(1e-45)):
+        with pytest.raises(HardwireError, match="1e-30"):
+            hw.select(z, torch.rand(3), method, tau)
+    for make in (lambda: hw.CAGE(1.0, 1e-45), lambda: hw.temperature.Linear(1.0, 1e-45, 3)):
+        with pytest.raises(HardwireError, match="tau 1e-45 is not a positive number from 1e-30"):
+            make()
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), float("-inf")])

@@ -114,6 +114,7 @@ def test_names_lists_every_named_set_and_an_unknown_name_is_answered_with_them()
         "mnist-binary",
         "fashion-mnist",
         "fashion-mnist-binary",
+        "cifar10",
         "cifar10-binary",
     ]
     for call in (hw.data.load, hw.data.fetch):
@@ -219,7 +220,7 @@ def test_the_catalogue_agrees_with_itself():
     assert catalog.ENTRIES["cifar10-binary"].inputs == 95_232
 
 
-@pytest.mark.skipif(len(store.present(MNIST)) < 4, reason="MNIST is not in the data folder")
+@pytest.mark.skipif(len(store.present(MNIST)) < 4, reason="needs MNIST: hardwire data fetch mnist")
 def test_mnist_pixels_are_distributed_as_the_papers_table_says():
     """Table app_mnist_dist; its figures are those of all 70,000 images."""
     data, binary = hw.data.load("mnist"), hw.data.load("mnist-binary")

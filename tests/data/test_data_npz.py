@@ -79,8 +79,8 @@ def test_own_thresholds_make_bits_of_any_numbers(tmp_path):
         (dict(x_test=BITS[:4, :3]), "not the same"),
         (dict(x_train=Y), "x_train must be numbers"),
         (dict(x_train=np.full((9, 20), "a")), "x_train must be numbers"),
-        (dict(y_train=Y.astype(float)), "y_train must be one integer for each row"),
-        (dict(y_train=Y[:, None]), "y_train must be one integer for each row"),
+        (dict(y_train=Y.astype(float)), "y_train must be one integer per row"),
+        (dict(y_train=Y[:, None]), "y_train must be one integer per row"),
         (dict(y_test=Y[:4] - 1), "label -1 of y_test is out of range"),
         (dict(y_test=np.full(4, 2**63, np.uint64)), "out of range"),
         (dict(thresholds=np.zeros((3, 2))), r"thresholds must be numbers \[20, levels\]"),
@@ -103,9 +103,11 @@ def test_a_missing_file_a_folder_and_files_of_other_kinds_are_refused(tmp_path):
         for name in ("x_train", "y_train", "x_test", "y_test"):
             archive.writestr(name, "text")
     (tmp_path / "folder.npz").mkdir()
-    for path in (tmp_path / "folder.npz", tmp_path / "text.npz", tmp_path / "zip.npz"):
+    for path in (tmp_path / "text.npz", tmp_path / "zip.npz"):
         with pytest.raises(hw.HardwireError, match=r"np\.savez"):
             hw.data.load(path)
+    with pytest.raises(hw.HardwireError, match="is a folder, not a file"):
+        hw.data.load(tmp_path / "folder.npz")
     for path in (tmp_path, tmp_path / "array.npy"):
         with pytest.raises(hw.HardwireError, match=r"unknown kind of file .*\.npz"):
             hw.data.load(path)

@@ -44,11 +44,14 @@ def test_images_are_registered_by_how_their_raw_bytes_are_read():
 
 
 def test_a_name_is_given_once_and_is_not_that_of_a_file():
-    for name, message in (("digits", "there is a dataset digits already"), ("a.npz", "cannot name a dataset")):
+    for name, message in (
+        ("digits", "there is a dataset digits already"),
+        ("a.npz", "cannot be the name of a dataset"),
+    ):
         with pytest.raises(hw.HardwireError, match=message):
             hw.data.register(name, parity)
     for name in ("", None):
-        with pytest.raises(hw.HardwireError, match="cannot name a dataset"):
+        with pytest.raises(hw.HardwireError, match="cannot be the name of a dataset"):
             hw.data.register(name, parity)
 
 

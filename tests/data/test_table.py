@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import hardwire as hw
-from hardwire.data.table import MOST_CLASSES
+from hardwire.data.targets import MOST_CLASSES
 
 RANDOM = np.random.default_rng(0)
 FRAME = pd.DataFrame(
@@ -86,7 +86,7 @@ def test_columns_that_tell_nothing_are_not_wired(tmp_path):
 BAD = {
     "no target": ("a,b\n1,2\n", "", "needs the column to predict.*its columns are a, b"),
     "wrong target": ("size,kind\n1,2\n", "#knd", "unknown column .*did you mean kind"),
-    "only the target": ("a\n1\n2\n", "#a", "no column beside a"),
+    "only the target": ("a\n1\n2\n", "#a", "no column besides a"),
     "empty file": ("", "#a", "cannot read .* as a table"),
     "no rows": ("a,b\n", "#b", "0 rows"),
     "one row": ("a,b\n1,2\n", "#b", "always 2"),
@@ -98,7 +98,7 @@ BAD = {
     "ragged": ("a,b\n1,x\n1,2,3,4\n", "#b", "cannot read .* as a table"),
     "too few of each": ("a,b\n" + "".join(f"{i},n{i}\n" for i in range(500)), "#b", "500 different labels in 500 rows"),
     "names": ("a,b\n" + "".join(f"n{i},{i % 2}\n" for i in range(500)), "#b", "'a' has 500 different texts"),
-    "thresholds": ("a,b\n1,x\n2,y\n", "@0#b", "'0' thresholds"),
+    "thresholds": ("a,b\n1,x\n2,y\n", "@0#b", "@0, the number of thresholds"),
 }
 
 
@@ -119,5 +119,5 @@ def test_files_that_are_no_tables_are_refused(tmp_path):
     with pytest.raises(hw.HardwireError, match="there is no file"):
         hw.data.load(str(tmp_path / "missing.csv#a"))
     np.savez(tmp_path / "a.npz", x=1)
-    with pytest.raises(hw.HardwireError, match="is no table"):
+    with pytest.raises(hw.HardwireError, match="is not a table"):
         hw.data.load(str(tmp_path / "a.npz#a"))

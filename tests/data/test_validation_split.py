@@ -77,7 +77,7 @@ def test_too_few_rows_wrong_shares_and_sorted_rows_are_refused():
         with pytest.raises(hw.HardwireError, match="is not a share of the training rows"):
             digits().with_validation(share)
     by_class = Split(torch.rand(12, 6), torch.arange(12) // 4)
-    with pytest.raises(hw.HardwireError, match=r"the last 1 rows, .* hold the class 2.*are sorted: shuffle"):
+    with pytest.raises(hw.HardwireError, match=r"the last 1 rows, .* contain class 2.*are sorted: shuffle"):
         Dataset("mine", Split(by_class.x[:9], by_class.y[:9]), by_class, classes=3).with_validation()
 
 

@@ -2,16 +2,18 @@
 
 import pytest
 import torch
+from cases import needs_native
 
 import hardwire as hw
+from hardwire.engine.functions import Choose, Entries, Fixed
 from hardwire.engine.stack import Level
 from hardwire.layers import GateLayer, Selector
 
 AND, OR = 1, 7
 
 
-def wires(first, second, dtype=torch.int32):
-    return torch.tensor([first, second], dtype=dtype)
+def wires(*sides, dtype=torch.int32):
+    return torch.tensor(sides, dtype=dtype)
 
 
 def logits(*shape):
@@ -33,22 +35,23 @@ class Outside(GateLayer):
 
 
 WRONG = {
-    "either the logits of its gates or one gate": Level(2, 1, wires([0], [1])),
-    "either the logits": Level(2, 1, wires([0], [1]), logits(1, 16), gate=AND),
-    "gate 99 does not exist": Level(2, 1, wires([0], [1]), gate=99),
-    "gate -2 does not exist": Level(2, 1, wires([0], [1]), gate=-2),
-    "must lie in 0 to 1": Level(2, 1, wires([0], [9]), gate=AND),
-    "-1 needs `padded`": Level(2, 1, wires([0], [-1]), gate=AND),
-    r"gate logits are \[1, 8\]": Level(2, 1, wires([0], [1]), logits(1, 8)),
-    "3 rows of logits for 1 neurons": Level(2, 1, wires([0], [1]), logits(3, 16)),
+    "holds something other than 0 and 1": Level(2, 1, wires([0], [1]), Fixed((0, 1, 2, 0))),
+    "functions have 8 values, and 2 inputs have 4": Level(2, 1, wires([0], [1]), Fixed((0, 1) * 4)),
+    "functions have 16 values, and 2 inputs have 4": Level(2, 1, wires([0], [1]), Entries(logits(1, 16))),
+    "neurons have 1 inputs; they may have 2 to 6": Level(2, 1, wires([0]), Entries(logits(1, 2))),
+    "neurons have 7 inputs": Level(2, 1, wires(*[[0]] * 7), Entries(logits(1, 128))),
+    "must lie in 0 to 1": Level(2, 1, wires([0], [9]), Fixed.of_gate(AND)),
+    "-1 needs `padded`": Level(2, 1, wires([0], [-1]), Fixed.of_gate(AND)),
+    r"logits are \[1, 8\], not \[rows, 16\]": Level(2, 1, wires([0], [1]), Choose(logits(1, 8))),
+    "3 rows of logits for 1 neurons": Level(2, 1, wires([0], [1]), Choose(logits(3, 16))),
     r"rows are \[1\] numbers below 1": Level(
-        2, 1, wires([0], [1]), logits(1, 16), rows=torch.tensor([5], dtype=torch.int32)
+        2, 1, wires([0], [1]), Choose(logits(1, 16)), rows=torch.tensor([5], dtype=torch.int32)
     ),
-    r"wires are \[2, 1\], not \[2, 3\]": Level(2, 3, wires([0], [1]), gate=AND),
-    r"wires are \[2, 1\], not \[2, 1, 4\]": Level(2, 1, wires([0], [1]), logits(1, 16), logits(2, 1, 4)),
-    "the first level reads 5 values, not 2": Level(5, 1, wires([0], [4]), gate=AND),
-    "did you mean maximum": Level(2, 1, wires([0], [1]), gate=OR, gradient="maxmum"),
-    'is for levels of the fixed gate OR': Level(2, 1, wires([0], [1]), gate=AND, gradient="maximum"),
+    r"wires are \[2, 1\], not \[2, 3\]": Level(2, 3, wires([0], [1]), Fixed.of_gate(AND)),
+    r"wires are \[2, 1\], not \[2, 1, 4\]": Level(2, 1, wires([0], [1]), Choose(logits(1, 16)), logits(2, 1, 4)),
+    "the first level reads 5 values, not 2": Level(5, 1, wires([0], [4]), Fixed.of_gate(AND)),
+    "did you mean maximum": Level(2, 1, wires([0], [1]), Fixed.of_gate(OR), gradient="maxmum"),
+    'is for levels of the fixed gate OR': Level(2, 1, wires([0], [1]), Fixed.of_gate(AND), gradient="maximum"),
 }  # fmt: skip
 
 
@@ -56,16 +59,17 @@ WRONG = {
 @pytest.mark.parametrize("message", WRONG)
 def test_a_level_that_makes_no_sense_is_refused(message, engine):
     with pytest.raises(hw.HardwireError, match=message):
-        Outside(WRONG[message], engine)(torch.tensor([[1.0, 1.0]]))
+        Outside(WRONG[message], engine)(hw.Bits.pack(torch.tensor([[1.0, 1.0]])))
 
 
 def test_levels_that_do_not_follow_from_each_other_are_refused():
-    layer = Outside(Level(2, 3, wires([0, 1, 0], [1, 0, 1]), gate=AND), "auto")
-    layer.levels = lambda: [layer.level, Level(4, 1, wires([0], [3]), gate=OR)]
+    layer = Outside(Level(2, 3, wires([0, 1, 0], [1, 0, 1]), Fixed.of_gate(AND)), "auto")
+    layer.levels = lambda: [layer.level, Level(4, 1, wires([0], [3]), Fixed.of_gate(OR))]
     with pytest.raises(hw.HardwireError, match="it reads 4 values, and the level below makes 3"):
         layer(torch.tensor([[1.0, 1.0]]))
 
 
+@needs_native
 def test_logits_that_change_their_shape_are_seen():
     layer = hw.LogicLayer(4, 3, seed=0, engine="native")
     layer(torch.rand(2, 4))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hardwire as hw
-from hardwire.engine import MODES
+from hardwire.engine import ENGINES, MODES
 from hardwire.engine.reference import _Bilinear
 
 rows = st.integers(1, 5)
@@ -34,12 +34,43 @@ def test_scores_and_gradients_of_a_training_step_are_the_oracles(net, rows, bina
     close(scores, oracle.scores(x.tolist(), *case, "method", net.method, net.tau, noise_of(net)), tolerance(net))
     upstream = torch.randn(scores.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     scores.backward(upstream)
+    estimator = net.selector.input_gradient, net.selector.surrogate
     by_logits, by_input = oracle.gradients(
-        x.tolist(), *case, net.method, net.tau, upstream.tolist(), noise_of(net), net.selector.input_gradient
+        x.tolist(), *case, net.method, net.tau, upstream.tolist(), noise_of(net), *estimator
     )
     for layer, expected in zip(net.layers, by_logits, strict=True):
         close(layer.logits.grad, expected, 10 * tolerance(net))
     close(x.grad, by_input, 10 * tolerance(net))
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("method", ["hard-st", "hard-st+cage", "gumbel-st"])
+def test_what_select_chose_is_what_runs(engine, method, monkeypatch):
+    """Logits that change after `select` change nothing: the pass has chosen already."""
+    options = {"method": method, "engine": engine, "seed": 0, "wiring": "learned", "candidates": 4}
+    nets = [hw.LogicNetwork(12, 2, widths=[30, 20], **options) for _ in range(2)]
+    x = torch.rand(9, 12).round()
+    one = ENGINES[engine]
+    select = one.select
+
+    def meddling(request, prepared, confidence):
+        choice = select(request, prepared, confidence)
+        for logits in request.stack.parameters():
+            logits.data = -logits.data
+        return choice
+
+    expected = nets[0](x)
+    monkeypatch.setattr(one, "select", meddling)
+    assert torch.equal(nets[1](x), expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_class_sums_of_half_precision_are_exact(dtype):
+    """A bfloat16 counts to 256 and a float16 to 2048; a deployed network is its circuit all the same."""
+    net = hw.LogicNetwork(40, 2, widths=[9000], group_temperature=1.0, seed=0).to(dtype).eval()
+    x = torch.rand(200, 40).round()
+    assert torch.equal(net(x).long(), torch.from_numpy(hw.Circuit.from_network(net).scores(x.numpy() > 0.5)).long())
+    assert hw.GroupSum(2, 1.0)(torch.ones(1, 9000, dtype=dtype)).tolist() == [[4500, 4500]]
 
 
 @property_test

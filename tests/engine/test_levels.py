@@ -6,14 +6,17 @@ import oracle
 import oracle_levels
 import pytest
 import torch
-from cases import METHODS, close, property_test
+from cases import ENGINES_HERE, METHODS, close, property_test
 from hypothesis import given
 from hypothesis import strategies as st
 
 import hardwire as hw
 from hardwire.engine import ENGINES, MODES, Level, Request, Stack
-from hardwire.engine.stack import NOTHING, PASSAGES, freeze
+from hardwire.engine.functions import Choose, Fixed
+from hardwire.engine.stack import CONST_ZERO, freeze
 from hardwire.layers import GateLayer, Selector, register_layer
+from hardwire.layers.size import LayerSize
+from hardwire.selection import INPUT_GRADIENTS, STRAIGHT_THROUGH
 
 OR = 7
 
@@ -42,10 +45,10 @@ def level(draw, inputs, neurons, dtype, seed):
     k = None if k is None or k > inputs else k
     padded = draw(st.booleans())
     shape = (2, neurons) if k is None else (2, neurons, k)
-    wires = torch.randint(NOTHING if padded else 0, inputs, shape, generator=generator, dtype=torch.int32)
+    wires = torch.randint(CONST_ZERO if padded else 0, inputs, shape, generator=generator, dtype=torch.int32)
     if k is None and draw(st.integers(0, 3)) == 0:
         gradient = draw(st.sampled_from(["formula", "maximum"]))
-        return Level(inputs, neurons, wires, gate=OR, padded=padded, gradient=gradient)
+        return Level(inputs, neurons, wires, Fixed.of_gate(OR), padded=padded, gradient=gradient)
     shared = draw(st.booleans())
     count = draw(st.integers(1, neurons)) if shared else neurons
     rows = torch.randint(0, count, (neurons,), generator=generator, dtype=torch.int32) if shared else None
@@ -56,12 +59,12 @@ def level(draw, inputs, neurons, dtype, seed):
 
     ties = draw(st.booleans())
     wire_logits = None if k is None else logits(2, count, k)
-    return Level(inputs, neurons, wires, logits(count, 16), wire_logits, rows, padded=padded)
+    return Level(inputs, neurons, wires, Choose(logits(count, 16)), wire_logits, rows, padded=padded)
 
 
 @st.composite
 def modules(draw, methods=METHODS):
-    engine = draw(st.sampled_from(list(ENGINES)))
+    engine = draw(st.sampled_from(ENGINES_HERE))
     dtype = torch.float64 if engine == "reference" else torch.float32
     widths = draw(st.lists(st.integers(1, 7), min_size=2, max_size=4))
     levels = [
@@ -72,8 +75,8 @@ def modules(draw, methods=METHODS):
         draw(st.sampled_from(methods)),
         draw(st.sampled_from([0.3, 1.0, 2.0])),
         seed=draw(st.integers(0, 99)),
-        wire_gradient=draw(st.sampled_from(PASSAGES)),
-        input_gradient=draw(st.sampled_from(PASSAGES)),
+        wire_gradient=draw(st.sampled_from(INPUT_GRADIENTS)),
+        straight_through=draw(st.sampled_from(list(STRAIGHT_THROUGH))),
     )
     return Levels(levels, selector, engine if engine == "reference" else "auto")
 
@@ -83,8 +86,8 @@ def plain(level: Level) -> dict:
     return {
         "wires": level.wires.tolist(),
         "rows": list(range(level.neurons)) if level.rows is None else level.rows.tolist(),
-        "gates": None if level.gate_logits is None else level.gate_logits.tolist(),
-        "gate": level.gate,
+        "gates": None if level.logits is None else level.logits.tolist(),
+        "gate": level.function.gate if isinstance(level.function, Fixed) else None,
         "wire_logits": None if level.wire_logits is None else level.wire_logits.tolist(),
         "gradient": level.gradient,
     }
@@ -93,11 +96,11 @@ def plain(level: Level) -> dict:
 def noises(module, evaluation=False):
     if not module.selector.method.noisy:
         return None
-    found, place = [], 0
+    noises, stream = [], 0
     for one in module.levels():
-        found.append(oracle_levels.level_noise(plain(one), module.selector.seed, 0, place, evaluation))
-        place += bool(one.parameters())
-    return found
+        noises.append(oracle_levels.level_noise(plain(one), module.selector.seed, 0, stream, evaluation))
+        stream += bool(one.parameters())
+    return noises
 
 
 def rows_of(module, batch, binary):
@@ -125,11 +128,18 @@ def test_outputs_and_gradients_of_a_training_step_are_the_oracles(module, batch,
     out.backward(upstream.to(out.dtype))
     by_mixture = module.selector.wire_gradient == "mixture", module.selector.input_gradient == "mixture"
     by_gates, by_wires, by_input = oracle_levels.gradients(
-        levels, x.tolist(), method, tau, upstream.tolist(), drawn, by_mixture=by_mixture
+        levels,
+        x.tolist(),
+        method,
+        tau,
+        upstream.tolist(),
+        drawn,
+        by_mixture=by_mixture,
+        surrogate=module.selector.surrogate,
     )
     for one, gates, wires in zip(module.levels(), by_gates, by_wires, strict=True):
         if gates is not None:
-            close(one.gate_logits.grad, gates, 10 * tolerance(module))
+            close(one.logits.grad, gates, 10 * tolerance(module))
         if wires is not None:
             close(one.wire_logits.grad, wires, 10 * tolerance(module))
     close(x.grad, by_input, 10 * tolerance(module))
@@ -185,9 +195,9 @@ def test_the_reference_engine_passes_gradcheck_for_soft_choices_of_gates_and_wir
     rows = torch.tensor([0, 1, 1, 0], dtype=torch.int32)
 
     def run(x, gates, over):
-        one = Level(5, 4, wires, gates, over, rows)
+        one = Level(5, 4, wires, Choose(gates), over, rows)
         selector.draws = 0
-        rules = [selector.next_pass("method", training=False).begin().rule(0, 3)]
+        rules = [selector.next_pass("method", training=False).begin().rule(0, one)]
         request = Request(Stack((one,)), rules, x)
         engine = ENGINES["reference"]
         return engine.run(request, None, engine.select(request, None, False)[0])
@@ -208,7 +218,7 @@ def test_confidences_of_gates_and_wires_move_a_cage_of_their_own_once_a_step():
     assert int(selector.steps) == 1
 
 
-def test_a_layer_kind_from_outside_needs_only_its_levels():
+def test_a_layer_kind_from_outside_needs_only_its_levels_and_its_size():
     @register_layer
     class Swap(GateLayer):
         """Pairs of inputs, exchanged: the gate B and the gate A over the same wires."""
@@ -222,10 +232,14 @@ def test_a_layer_kind_from_outside_needs_only_its_levels():
 
         def levels(self):
             order = torch.arange(self.inputs, dtype=torch.int32).view(-1, 2).flip(1).flatten()
-            return [Level(self.inputs, self.inputs, torch.stack([order, order]), gate=3)]
+            return [Level(self.inputs, self.inputs, torch.stack([order, order]), Fixed.of_gate(3))]
 
         def config(self):
             return {"inputs": self.inputs}
+
+        @classmethod
+        def size_of(cls, config):
+            return LayerSize(0, 2 * config["inputs"])
 
     net = hw.LogicNetwork(classes=2, layers=[hw.LogicLayer(6, 8, seed=1), Swap(8)], seed=0)
     x = torch.rand(5, 6).round()

@@ -5,39 +5,48 @@ from dataclasses import replace
 
 import pytest
 import torch
-from cases import METHODS, property_test
+from cases import METHODS, needs_native, property_test
 from hypothesis import given
 from hypothesis import strategies as st
 
 import hardwire as hw
 from hardwire.engine import native, reference
-from hardwire.engine.stack import FORMULA, MAXIMUM, PASSAGES, Head, Level, Reading, Request, Rule, Stack
+from hardwire.engine.functions import Choose, Entries, Fixed
+from hardwire.engine.stack import FORMULA, MAXIMUM, Head, Level, Request, Rule, Stack, TauSnapshot
 from hardwire.gates import GATES
 from hardwire.noise import NoiseKey
-from hardwire.selection import get_method
+from hardwire.selection import INPUT_GRADIENTS, SURROGATES, get_method
 
-pytestmark = pytest.mark.skipif(not native.available(), reason="hardwire was installed without a compiler")
+pytestmark = needs_native
 
 OR = next(gate.index for gate in GATES if gate.name == "OR")
 
 
 def draw_level(draw, generator, inputs, neurons):
     """A level of any kind, with parameters that need gradients."""
-    kind = draw(st.sampled_from(["plain", "learned", "fixed", "pooling"]))
+    kind = draw(st.sampled_from(["plain", "learned", "fixed", "pooling", "table", "learned table", "fixed table"]))
     padded, shared = draw(st.booleans()), draw(st.booleans())
-    k = draw(st.integers(2, 40)) if kind == "learned" else None
-    shape = (2, neurons) if k is None else (2, neurons, k)
+    k = draw(st.integers(2, 40)) if kind.startswith("learned") else None
+    arity = draw(st.integers(2, 6)) if kind.endswith("table") else 2
+    shape = (arity, neurons) if k is None else (arity, neurons, k)
     wires = torch.randint(-1 if padded else 0, inputs, shape, generator=generator, dtype=torch.int32)
     options = {"padded": padded}
     if kind in ("fixed", "pooling"):
         gate = OR if kind == "pooling" else draw(st.integers(0, 15))
-        return Level(inputs, neurons, wires, gate=gate, gradient=MAXIMUM if kind == "pooling" else FORMULA, **options)
+        return Level(
+            inputs, neurons, wires, Fixed.of_gate(gate), gradient=MAXIMUM if kind == "pooling" else FORMULA, **options
+        )
+    if kind == "fixed table":
+        table = torch.randint(0, 2, (2**arity,), generator=generator).tolist()
+        return Level(inputs, neurons, wires, Fixed(tuple(table)), **options)
     rows = draw(st.integers(1, 2 * neurons)) if shared else neurons
     if shared:
         options["rows"] = torch.randint(0, rows, (neurons,), generator=generator, dtype=torch.int32)
-    gates = torch.randn(rows, 16, generator=generator).requires_grad_()
-    over = None if k is None else torch.randn(2, rows, k, generator=generator).requires_grad_()
-    return Level(inputs, neurons, wires, gates, over, **options)
+    columns = 2**arity if kind.endswith("table") else 16
+    logits = torch.randn(rows, columns, generator=generator).requires_grad_()
+    over = None if k is None else torch.randn(arity, rows, k, generator=generator).requires_grad_()
+    function = Entries(logits) if kind.endswith("table") else Choose(logits)
+    return Level(inputs, neurons, wires, function, over, **options)
 
 
 @st.composite
@@ -55,11 +64,17 @@ def stacks(draw):
 def rules(draw):
     method, wire_method = (get_method(draw(st.sampled_from(METHODS))) for _ in range(2))
     seed = draw(st.integers(0, 2**50))
-    heat, wire_heat = (Reading(torch.tensor(draw(st.sampled_from([0.3, 1.0, 2.0])))) for _ in range(2))
-    wires, *inputs = (draw(st.sampled_from(PASSAGES)) for _ in range(3))  # levels of one tree may differ, too
+    tau, wire_tau = (TauSnapshot(torch.tensor(draw(st.sampled_from([0.3, 1.0, 2.0])))) for _ in range(2))
+    wires, *inputs = (draw(st.sampled_from(INPUT_GRADIENTS)) for _ in range(3))  # levels of one tree may differ, too
     mode = draw(st.sampled_from(["method", "method", "method", "argmax", "deploy"]))
     noise = NoiseKey(seed, draw(st.integers(0, 9)), draw(st.integers(0, 3)), draw(st.booleans()))
-    return lambda place: Rule(mode, method, heat, wire_method, wire_heat, noise, place, wires, inputs[place % 2])
+    surrogate = draw(st.sampled_from(SURROGATES))
+
+    def rule(stream):
+        gradients = wires, inputs[stream % 2], surrogate
+        return Rule(mode, method, tau, wire_method, wire_tau, noise, stream, *gradients)
+
+    return rule
 
 
 def gradients(engine, stack, rule, x, upstream, **options):
@@ -68,23 +83,27 @@ def gradients(engine, stack, rule, x, upstream, **options):
         z.grad = None
     if isinstance(x, torch.Tensor):
         x = x.clone().requires_grad_()
-    request = Request(stack, [rule(place) for place in range(len(stack.levels))], x)
-    assert engine.supports(request)
+    request = Request(stack, [rule(stream) for stream in range(len(stack.levels))], x)
+    on_bits = isinstance(x, hw.Bits) or request.mode == "deploy"
+    tables = any(isinstance(level.function, Entries) or level.arity > 2 for level in stack.levels)
+    assert engine.supports(request) == (engine is reference or not tables or (on_bits and request.hard))
+    if not engine.supports(request):
+        return None, None  # look-up tables run on bits alone
     prepared = engine.prepare(stack, None, **options)
     choice, confidences = engine.select(request, prepared, True)
-    heats = (request.rules[0].heat, request.rules[0].wire_heat)
-    before = [heat.tau for heat in heats]
+    taus = (request.rules[0].tau, request.rules[0].wire_tau)
+    before = [tau.tau for tau in taus]
     if request.hard:
-        for heat in heats:
-            heat.read(1.7 * heat.tau)
+        for tau in taus:
+            tau.refresh(1.7 * tau.tau)
     out = engine.run(request, prepared, choice)
-    found = [out.detach()]
+    results = [out.detach()]
     if request.mode == "method" and out.requires_grad:
         out.backward(upstream[:, : out.shape[1]])
-        found += [z.grad for z in stack.parameters()] + ([x.grad] if isinstance(x, torch.Tensor) else [])
-    for heat, tau in zip(heats, before, strict=True):
-        heat.read(tau)
-    return found, confidences
+        results += [z.grad for z in stack.parameters()] + ([x.grad] if isinstance(x, torch.Tensor) else [])
+    for tau, value in zip(taus, before, strict=True):
+        tau.refresh(value)
+    return results, confidences
 
 
 def assert_same(one, other, upstream):
@@ -109,9 +128,11 @@ def test_levels_of_every_kind_run_as_the_reference_engine_runs_them(given_stack,
         )
     finally:
         torch.set_num_threads(1)
+    if ours is None:
+        return
     assert_same(ours, theirs, upstream)
     for one, other in zip(confidences, expected, strict=True):
-        for a, b in ((one.gates, other.gates), (one.wires, other.wires)):
+        for a, b in ((one.functions, other.functions), (one.wires, other.wires)):
             assert (a is None and b is None) or float(a) == pytest.approx(float(b), rel=1e-5)
 
 

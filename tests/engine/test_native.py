@@ -10,7 +10,7 @@ import threading
 
 import pytest
 import torch
-from cases import METHODS, property_test
+from cases import METHODS, needs_native, property_test
 from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.functional import cross_entropy
@@ -18,7 +18,7 @@ from torch.nn.functional import cross_entropy
 import hardwire as hw
 from hardwire.engine import native
 
-pytestmark = pytest.mark.skipif(not native.available(), reason="hardwire was installed without a compiler")
+pytestmark = needs_native
 
 
 def make(engine="native", inputs=100, classes=10, widths=(300, 200), **settings):
@@ -310,7 +310,7 @@ print(child.exitcode)
     )
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc and limits its own memory")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux: reads /proc and limits its own memory")
 def test_memory_that_runs_out_in_any_thread_is_an_error_and_no_crash():
     said = run_alone("""
 import resource, torch, hardwire as hw

@@ -1,34 +1,62 @@
 """Does an installed hardwire work, with what `pip install hardwire` brings and nothing else? `python smoke.py`
 
-Run in a clean environment after each wheel is built, so it needs numpy alone, no pytest and no torch: the native module
-is there, a circuit of an earlier version loads, and native code and numpy agree on what it computes.
+Run in a clean environment after each wheel is built, so it needs numpy alone, no pytest and no torch: a circuit file
+loads, native code and numpy agree on what it computes, and the program answers. With `--without-native`, for a wheel
+that was built without a compiler, numpy does the work, and the program says why.
 """
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 
 import hardwire as hw
-from hardwire import _native
+from hardwire import build
 from hardwire.circuit import evaluate
 
-FILES = Path(__file__).parents[1] / "files" / "0.1.0"
+CIRCUIT = Path(__file__).parents[1] / "files" / "circuit.hwc"
 
 
 def main() -> None:
-    circuit = hw.Circuit.load(FILES / "circuit.hwc")
+    native = "--without-native" not in sys.argv
+    assert (build.native is not None) == native, build.why_no_native()
+    check_circuit()
+    version = program(0, "--version").stdout
+    assert f"hardwire {hw.__version__}\nengine: {'native' if native else 'plain torch and numpy'}" in version, version
+    assert native or "there was no C++ compiler; install one" in version, version
+    if "cli" in build.missing_extras():
+        assert program(2, "info").stderr.endswith("run: pip install 'hardwire[cli]'\n")
+    if "train" in build.missing_extras():
+        check_that_training_says_what_it_needs()
+    print(version)
+
+
+def check_circuit() -> None:
+    """Native code, numpy and the simplified circuit give the same scores."""
+    circuit = hw.Circuit.load(CIRCUIT)
     images = np.random.default_rng(0).integers(0, 17, (2_000, circuit.encoder.raw_features), np.uint8)
     scores = circuit.scores(images, raw=True)
-    evaluate._native, by_hand = None, hw.Circuit(circuit.netlist, circuit.classes, circuit.encoder)
-    assert by_hand.program.native is None
-    assert (by_hand.scores(images, raw=True) == scores).all(), "native code and numpy differ"
     assert (circuit.simplify(check=False).scores(images, raw=True) == scores).all(), "the simplified circuit differs"
+    evaluate._native, by_numpy = None, hw.Circuit(circuit.netlist, circuit.classes, circuit.encoder)
+    assert by_numpy.program.native is None
+    assert (by_numpy.scores(images, raw=True) == scores).all(), "native code and numpy differ"
+
+
+def check_that_training_says_what_it_needs() -> None:
     try:
         hw.LogicNetwork  # noqa: B018
-        torch = "torch is here"
     except hw.HardwireError as error:
-        torch = str(error)
-    print(f"hardwire {hw.__version__}, {_native.instruction_set()} kernels: {circuit} is right; {torch}")
+        assert "pip install 'hardwire[train]'" in str(error), error
+    else:
+        raise AssertionError("LogicNetwork is there without torch")
+
+
+def program(code: int, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    """`hardwire ...`, which must end with this exit code."""
+    result = subprocess.run([sys.executable, "-m", "hardwire", *arguments], capture_output=True, text=True)
+    assert result.returncode == code, result.stdout + result.stderr
+    return result
 
 
 if __name__ == "__main__":

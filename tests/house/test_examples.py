@@ -1,57 +1,45 @@
-"""The scripts of examples/ run as they stand, in an empty folder, and what they print is true of what they do."""
+"""The scripts and notebooks of examples/ run as they are, in an empty folder; they assert what they claim."""
 
-import re
+import json
 import runpy
 from pathlib import Path
 
+import guide
+import notebook
 import pytest
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SCRIPTS = sorted(EXAMPLES.glob("*.py"))
+NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 
 
-@pytest.fixture
-def play(tmp_path, monkeypatch, capsys):
-    """play(name) -> what the script prints, and its names."""
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_the_script_runs_and_its_assertions_hold(script, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-
-    def run(name):
-        (path,) = [path for path in EXAMPLES if path.stem == name]
-        names = runpy.run_path(str(path))
-        return capsys.readouterr().out, names
-
-    return run
+    assert "assert " in script.read_text()
+    runpy.run_path(str(script))
+    assert capsys.readouterr().out
 
 
-def test_there_are_four_short_ones():
-    assert len(EXAMPLES) == 4
-    assert all(len(path.read_text().splitlines()) < 50 for path in EXAMPLES)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_notebook_runs_and_shows_what_it_has_saved(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for cell, outputs in notebook.run(path):
+        assert [output["output_type"] for output in outputs] == [saved["output_type"] for saved in cell["outputs"]]
+        for output, saved in zip(outputs, cell["outputs"], strict=True):
+            if output["output_type"] == "stream":
+                assert guide.similar("".join(output["text"]), "".join(saved["text"]), float("inf"))
+            else:
+                assert output["data"].keys() == saved["data"].keys()
 
 
-def test_hard_st_has_no_gap_and_soft_mix_has_one(play):
-    said, names = play("measure_the_gap")
-    assert names["gap"].selection == 0 and names["history"].column("selection") == [0.0] * 5
-    assert float(re.search(r"soft-mix: .* at its peak \+([\d.]+)", said)[1]) > 5
-
-
-def test_own_arrays_stop_early_and_keep_the_best_state(play):
-    import hardwire as hw
-
-    said, names = play("your_own_arrays")
-    net, data, history = names["net"], names["data"], names["history"]
-    assert history.best.iteration < history.final.iteration < 1_000
-    held_out = data.with_validation(0.2)
-    assert hw.measure_gap(net, held_out.validation).deploy == history.best.deploy
-    assert history.best.deploy > 0.9 and f"{history.best.deploy:.1%} of the validation rows" in said
-
-
-def test_an_own_loop_counts_four_batches_as_one_step(play):
-    said, names = play("your_own_loop")
-    steps = 15 * (len(names["loader"]) // 4)
-    assert names["net"].selector.steps == steps and f"{steps} steps of 4 batches" in said
-    assert names["net"].tau < 3.0  # CAGE has moved
-
-
-def test_a_network_becomes_a_c_file(play, tmp_path):
-    said, names = play("from_network_to_c")
-    assert "equal" in said and len(names["small"].netlist.gate) < 600
-    assert "digits_predict" in (tmp_path / "digits.h").read_text() and (tmp_path / "digits.c").exists()
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_notebook_is_one_of_nbformat_4(path):
+    content = json.loads(path.read_text(encoding="utf-8"))
+    assert content["nbformat"] == 4 and content["nbformat_minor"] >= 5 and content["metadata"]["kernelspec"]
+    assert len({cell["id"] for cell in content["cells"]}) == len(content["cells"])
+    for cell in content["cells"]:
+        code = {"execution_count", "outputs"} if cell["cell_type"] == "code" else set()
+        assert cell.keys() == {"cell_type", "id", "metadata", "source"} | code
+    counts = [cell["execution_count"] for cell in notebook.code_cells(content)]
+    assert counts == list(range(1, len(counts) + 1))

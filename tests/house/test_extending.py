@@ -10,11 +10,13 @@ from small_runs import digits
 
 import hardwire as hw
 from hardwire.circuit import formats
-from hardwire.circuit.reading import reading_of
+from hardwire.circuit.input_format import input_format_of
 from hardwire.circuit.verify import verify
 from hardwire.data.catalog import ENTRIES
+from hardwire.engine.functions import Fixed
 from hardwire.engine.stack import Level
-from hardwire.layers import LAYERS, GateLayer, register_layer
+from hardwire.errors import whole_number
+from hardwire.layers import LAYERS, GateLayer, LayerSize, register_layer
 from hardwire.wiring import WIRINGS, register_wiring
 
 NAND = next(gate.index for gate in hw.GATES if gate.name == "NAND")
@@ -46,10 +48,14 @@ class Inverters(GateLayer):
         self.register_buffer("wires", torch.stack([wires, wires]))
 
     def levels(self) -> list[Level]:
-        return [Level(self.inputs, self.neurons, self.wires, gate=NAND)]
+        return [Level(self.inputs, self.neurons, self.wires, Fixed.of_gate(NAND))]
 
     def config(self) -> dict:
         return {"inputs": self.inputs}
+
+    @classmethod
+    def size_of(cls, config: dict) -> LayerSize:
+        return LayerSize(2 * whole_number("inputs", config.get("inputs")))
 
 
 def train_a_little(net):
@@ -113,7 +119,7 @@ def read_json(model, path, raw):
         scores = outputs.reshape(len(rows), model.classes, -1).sum(axis=2)
         return formats.Answers(scores.argmax(axis=1), scores)
 
-    return formats.Readback((reading_of(model, "bits"),), answers)
+    return formats.Readback((input_format_of(model, "bits"),), answers)
 
 
 @pytest.fixture

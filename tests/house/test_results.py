@@ -11,7 +11,7 @@ from hardwire.study.reporting.pages import fill
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
-PAGES = [ROOT / "docs" / "findings.md", ROOT / "README.md"]
+PAGES = [ROOT / "docs" / "findings.md"]
 AGAIN = "run `make findings` and commit what it writes"
 
 

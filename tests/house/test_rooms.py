@@ -1,4 +1,6 @@
-"""The house as its plan says: data flows down the list of rooms, and a room imports only from rooms above it.
+"""Both houses as their plan says: data flows down the list of rooms, and a room imports only from rooms above it.
+
+hardwire stands alone; hardwire_paper is built on top of it and may import all of it, and never the other way round.
 
 Read from the source, so that imports inside functions count as well.
 """
@@ -13,13 +15,15 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "hardwire"
-MODULES = sorted(SOURCE.rglob("*.py"))
+PAPER = ROOT / "src" / "hardwire_paper"
+LIBRARY = sorted(SOURCE.rglob("*.py"))
+MODULES = [*LIBRARY, *sorted(PAPER.rglob("*.py"))]
 PLAN = ROOT / "docs" / "architecture.md"
 ROOF = {"__init__", "__main__"}  # they open the house and may look into every room
 
 
 def room(path: Path) -> str:
-    """The room that a file is in: hardwire/data/npz.py is in data."""
+    """The room that a file of the library is in: hardwire/data/npz.py is in data."""
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
@@ -40,12 +44,12 @@ def names_of_the_house(path: Path) -> set[str]:
 @functools.cache
 def home_of(name: str) -> str:
     """Where a public name lives: LogicNetwork is hardwire.network.LogicNetwork."""
-    found = re.search(rf"^from \.(\w*) import {name} as", (SOURCE / "__init__.pyi").read_text(), re.MULTILINE)
-    return ".".join(filter(None, ["hardwire", found and found.group(1), name]))
+    match = re.search(rf"^from \.(\w*) import {name} as", (SOURCE / "__init__.pyi").read_text(), re.MULTILINE)
+    return ".".join(filter(None, ["hardwire", match and match.group(1), name]))
 
 
 def imported(path: Path) -> Iterator[tuple[int, str]]:
-    """Line and name, such as hardwire.data.store, of all that a module takes from the house."""
+    """Line and name, such as hardwire.data.store, of all that a module imports from either house."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -55,7 +59,7 @@ def imported(path: Path) -> Iterator[tuple[int, str]]:
         elif (
             isinstance(node, ast.Constant)
             and isinstance(node.value, str)
-            and re.fullmatch(r"hardwire(\.\w+)+", node.value)
+            and re.fullmatch(r"hardwire(_paper)?(\.\w+)*", node.value)
         ):
             names = [node.value]  # importlib.import_module("hardwire.study"), or a process started with -m
         elif (
@@ -66,24 +70,24 @@ def imported(path: Path) -> Iterator[tuple[int, str]]:
             names = [home_of(node.attr)]  # hw.study, or hw.fit, which lives in a room as well
         else:
             continue
-        yield from ((node.lineno, name) for name in names if name.split(".")[0] == "hardwire")
+        yield from ((node.lineno, name) for name in names if name.split(".")[0] in ("hardwire", "hardwire_paper"))
 
 
 def used_rooms(path: Path) -> Iterator[tuple[int, str]]:
     """Line and room of each import, but for the native module and what begins with an underscore."""
     for line, name in imported(path):
         parts = name.split(".")
-        if len(parts) > 1 and not parts[1].startswith("_"):
+        if parts[0] == "hardwire" and len(parts) > 1 and not parts[1].startswith("_"):
             yield line, parts[1]
 
 
 def test_the_plan_names_every_room_once():
     order = rooms_in_order()
     assert len(order) == len(set(order))
-    assert set(order) == {room(path) for path in MODULES} - ROOF
+    assert set(order) == {room(path) for path in LIBRARY} - ROOF
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+@pytest.mark.parametrize("path", LIBRARY, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_a_room_imports_only_from_rooms_above_it(path):
     order, own = rooms_in_order(), room(path)
     if own in ROOF:
@@ -93,15 +97,21 @@ def test_a_room_imports_only_from_rooms_above_it(path):
     assert not wrong, f"{own} stands above what it imports"
 
 
+@pytest.mark.parametrize("path", LIBRARY, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_the_library_never_imports_the_paper(path):
+    assert not [f"line {line}: {name}" for line, name in imported(path) if name.split(".")[0] == "hardwire_paper"]
+
+
 def test_the_checker_sees_imports_of_every_form(tmp_path):
     path = tmp_path / "module.py"
     path.write_text(
         "import hardwire.data\nfrom hardwire import study, _native\n"
-        "def f():\n    from hardwire.cli.demo import demo\n    import_module('hardwire.paper')\nimport torch\n"
-        "import hardwire as hw\nhw.study.Store\nhw.fit\nhw.__version__\n"
+        "def f():\n    from hardwire.cli.gap import gap\n    import_module('hardwire.circuit')\nimport torch\n"
+        "import hardwire as hw\nhw.study.Store\nhw.fit\nhw.__version__\nfrom hardwire_paper import groups\n"
     )
-    found = [(1, "data"), (2, "study"), (4, "cli"), (5, "paper"), (8, "study"), (9, "training")]
-    assert sorted(used_rooms(path)) == found
+    rooms = [(1, "data"), (2, "study"), (4, "cli"), (5, "circuit"), (8, "study"), (9, "training")]
+    assert sorted(used_rooms(path)) == rooms
+    assert (11, "hardwire_paper.groups") in imported(path)
 
 
 def test_no_module_imports_one_that_imports_it_while_both_load():
@@ -121,7 +131,7 @@ def test_no_module_imports_one_that_imports_it_while_both_load():
 
 
 def dotted(path: Path) -> str:
-    return ".".join(["hardwire", *path.relative_to(SOURCE).with_suffix("").parts]).removesuffix(".__init__")
+    return ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__")
 
 
 def imports_at_load(path: Path) -> Iterator[str]:

@@ -1,6 +1,9 @@
 """The site: it builds without a warning, no link in it leads nowhere, and nothing of it comes from elsewhere."""
 
 import functools
+import inspect
+import os
+import re
 import subprocess
 import sys
 import threading
@@ -16,13 +19,18 @@ from pages import needs_chromium, opened
 import hardwire as hw
 
 ROOT = Path(__file__).parents[2]
+REPOSITORY = "https://github.com/somebody/hardwire"
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
+    """The site as a workflow of this repository builds it."""
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    environment = {"GITHUB_SERVER_URL": "https://github.com", "GITHUB_REPOSITORY": "somebody/hardwire"}
+    result = subprocess.run(
+        command, cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, check=False
+    )
     assert result.returncode == 0, result.stdout + result.stderr
     return folder
 
@@ -76,15 +84,28 @@ def test_no_page_loads_anything_from_elsewhere(pages):
     assert not [part for page in pages.values() for part in page.parts if is_elsewhere(part)]
 
 
+def test_every_page_links_to_the_home_page_and_to_the_repository(site, pages):
+    home = (site / "index.html").resolve()
+    for path, page in pages.items():
+        if path.parent.name == "live":  # the playground is a page of its own
+            continue
+        targets = {(path.parent / link).resolve() for link in page.links if not is_elsewhere(link)}
+        assert REPOSITORY in page.links and home in targets, path
+
+
+def test_the_home_page_gives_the_numbers_of_the_readme():
+    row = re.search(r"^\| hardwire, (.+)$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    gates, accuracy, size, speed = [cell.strip() for cell in row[1].split("|")][:4]
+    home = (ROOT / "docs" / "index.md").read_text()
+    assert all(f"**{number}**" in home for number in (accuracy, size, speed)) and gates in home
+
+
 def test_the_reference_has_every_public_name(site):
     inventory = (site / "objects.inv").read_bytes().split(b"\n", 4)[4]  # four lines of text, then names, compressed
     described = {line.split()[0] for line in zlib.decompress(inventory).decode().splitlines()}
-    missing = [
-        name
-        for name, value in ((name, getattr(hw, name)) for name in hw.__all__)
-        if not {f"hardwire.{name}", f"{getattr(value, '__module__', None)}.{name}"} & described
-    ]
-    assert missing == ["__version__"]
+    names = [name for name in hw.__all__ if not inspect.ismodule(getattr(hw, name))]
+    assert {name for name in names if not any(path.endswith(f".{name}") for path in described)} == {"__version__"}
+    assert not [path for path in described if path.endswith((".Fused", ".parts", ".stack"))]  # internals
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -120,3 +141,16 @@ def test_a_page_shows_without_complaint_and_without_being_wider_than_the_screen(
     assert not shown.problems and wide <= width
     assert scheme == ("slate" if width < 600 else "default")
     assert all(request.startswith((address, "data:", "blob:")) for request in shown.requests)
+
+
+@pytest.mark.browser
+@needs_chromium
+@pytest.mark.parametrize("path", ["index.html", "guides/embedded.html"])
+def test_the_search_works_on_a_page_that_was_opened_from_a_folder(site, path):
+    with opened((site / path).as_uri()) as shown:
+        shown.page.focus("input.md-search__input")
+        shown.page.keyboard.type("Verilog")
+        shown.page.wait_for_selector(".md-search-result__item")
+        assert "matching documents" in shown.page.inner_text(".md-search-result__meta")
+    assert not shown.problems
+    assert all(request.startswith(("file:", "data:", "blob:", "about:")) for request in shown.requests)

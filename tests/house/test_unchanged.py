@@ -3,19 +3,18 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from small_runs import digits, small_net, with_support
+import training_digests
+from cases import needs_native
+from small_runs import digits
 
 import hardwire as hw
 from hardwire import study
 
 FILES = Path(__file__).parents[1] / "files" / "0.1.0"
-DIGESTS = json.loads((FILES / "training_digests.json").read_text())
-INSTRUCTION_SETS = ("baseline", "avx2", "avx512")
+EXPECTED = json.loads(training_digests.EXPECTED.read_text())
 
 
 def has(isa: str) -> bool:
@@ -23,38 +22,22 @@ def has(isa: str) -> bool:
     return isa == "baseline" or {"avx2": "avx2", "avx512": "avx512dq"}[isa] in flags
 
 
-@pytest.mark.parametrize("isa", INSTRUCTION_SETS)
-def test_200_training_steps_of_every_method_end_with_the_bits_of_0_1_0(isa):
+@needs_native
+@pytest.mark.parametrize("isa", training_digests.INSTRUCTION_SETS)
+def test_200_training_steps_end_with_the_bits_that_they_always_ended_with(isa):
     if not has(isa):
-        pytest.skip(f"this machine has no {isa}")
-    script = Path(__file__).parents[1] / "support" / "training_digests.py"
-    environment = with_support() | {"HARDWIRE_ISA": isa}
-    found = json.loads(subprocess.check_output([sys.executable, script, isa], env=environment, text=True))
-    expected = {f"native/{name}": digest for name, digest in DIGESTS[isa].items()}
-    if isa == "baseline":  # the reference engine is the same for all of them
-        expected |= {f"reference/{name}": digest for name, digest in DIGESTS["reference"].items()}
-    assert found == expected
+        pytest.skip(f"needs a processor with {isa}")
+    assert training_digests.in_process(isa) == EXPECTED[isa]
 
 
-def test_a_model_of_0_1_0_loads_and_deploys_as_it_did():
-    expected = json.loads((FILES / "expected.json").read_text())
-    net = hw.load(FILES / "network.safetensors")
-    assert hw.measure_gap(net, digits().test).deploy == expected["final_deploy"]
+def test_200_training_steps_of_the_reference_engine_end_with_the_same_bits():
+    assert training_digests.in_process("reference") == EXPECTED["reference"]
 
 
-def test_a_circuit_of_0_1_0_loads_and_gives_the_same_scores():
-    expected = json.loads((FILES / "expected.json").read_text())
-    circuit = hw.Circuit.load(FILES / "circuit.hwc")
-    assert circuit.scores(digits().raw("test")[:100], raw=True).tolist() == expected["scores"]
-
-
-def test_a_checkpoint_of_0_1_0_resumes_to_the_result_of_an_uninterrupted_run(tmp_path):
-    path = shutil.copy(FILES / "checkpoint.safetensors", tmp_path / "checkpoint.safetensors")
-    net = small_net("gumbel-st+cage")
-    options = {"iterations": 200, "batch_size": 64, "evaluate_every": 50, "progress": False}
-    history = hw.fit(net, digits(), **options, checkpoint=path)
-    assert history.records[0].iteration == 50 and len(history) == 4
-    assert history.final.deploy == json.loads((FILES / "expected.json").read_text())["final_deploy"]
+def test_a_circuit_file_loads_and_gives_the_same_scores():
+    expected = json.loads((FILES.parent / "circuit_scores.json").read_text())
+    circuit = hw.Circuit.load(FILES.parent / "circuit.hwc")
+    assert circuit.scores(digits().raw("test")[:100], raw=True).tolist() == expected
 
 
 def test_a_study_store_of_0_1_0_opens_with_all_its_runs(tmp_path):

@@ -3,14 +3,15 @@
 import math
 
 import numpy as np
+import oracle
 import pytest
 import torch
-from small_runs import SIX, digits, small_net
+from small_runs import METHOD_VARIANTS, digits, small_net
 from torch import nn
 
 import hardwire as hw
 from hardwire.engine import MODES
-from hardwire.measure import Gap, bounds
+from hardwire.measure import Gap, nodes
 from hardwire.noise import NoiseKey, gumbel
 
 TAUS = (0.05, 0.1, 0.5, 1.0, 2.0)
@@ -36,7 +37,7 @@ def sequential(net, method="soft-mix", tau=1.0):
 def oracle_node_gaps(net, x):
     """Plain numpy over samples x nodes x 16 gates, for one LogicNetwork and float64 rows."""
     method, tau = net.selector.method, net.selector.temperature.tau.item()
-    h, found = np.asarray(x, np.float64), []
+    h, gaps = np.asarray(x, np.float64), []
     for index, layer in enumerate(net.layers):
         z = layer.logits.detach().double().numpy()
         key = NoiseKey(net.seed, int(net.selector.steps), 0, True)
@@ -48,9 +49,9 @@ def oracle_node_gaps(net, x):
         weights = {"soft-mix": soft, "soft-gumbel": soft, "hard-st": picked, "gumbel-st": _softmax(z)}[method.name]
         g_star = np.take_along_axis(g, np.broadcast_to(star[:, None], (*g.shape[:2], 1)), -1)
         w_star = np.take_along_axis(weights, star[:, None], -1)[:, 0]
-        found.append((np.abs((weights * (g - g_star)).sum(-1)), (1 - w_star) * np.abs(g - g_star).max(-1)))
+        gaps.append((np.abs((weights * (g - g_star)).sum(-1)), (1 - w_star) * np.abs(g - g_star).max(-1)))
         h = ((picked if method.hard else soft) * g).sum(-1)
-    return found
+    return gaps
 
 
 def _softmax(z):
@@ -93,7 +94,7 @@ def test_hard_st_has_exactly_zero_selection_gap_on_binary_data_at_every_tau(tau)
     assert measured.selection == 0.0 and measured.computation == 0.0 and measured.total == 0.0
 
 
-@pytest.mark.parametrize("name", SIX)
+@pytest.mark.parametrize("name", METHOD_VARIANTS)
 def test_measuring_moves_nothing_and_gives_the_same_numbers_again(name):
     data = digits()
     net = small_net(name)
@@ -140,23 +141,87 @@ def test_commitment_and_gate_usage_by_hand():
 def test_node_gaps_agree_with_a_loop_over_16_gates_and_keep_their_bound(method, tau, monkeypatch):
     x = digits(binary=False).test.x[:30]
     net = small_net(method, inputs=64, tau=tau)
-    monkeypatch.setattr(bounds, "_CHUNK", 7 * 60)  # chunks of 7 rows must add up to the same
-    for found, (actual, bound) in zip(hw.node_gaps(net, x), oracle_node_gaps(net, x), strict=True):
+    monkeypatch.setattr(nodes, "_CHUNK", 7 * 60)  # chunks of 7 rows must add up to the same
+    for gap, (actual, bound) in zip(hw.node_gaps(net, x), oracle_node_gaps(net, x), strict=True):
         expected = (actual.mean(), actual.max(), bound.mean(), bound.max())
-        measured = (found.actual_mean, found.actual_max, found.bound_mean, found.bound_max)
+        measured = (gap.actual_mean, gap.actual_max, gap.bound_mean, gap.bound_max)
         # the oracle's 1 - w loses digits where w is nearly 1
         assert measured == pytest.approx(expected, rel=1e-9, abs=1e-14)
-        assert found.violations == 0
+        assert gap.violations == 0
         if method == "hard-st":
             assert measured == (0, 0, 0, 0)
 
 
 def test_node_gaps_take_few_rows_at_a_time_where_the_input_is_wider_than_the_layers(monkeypatch):
     rows = []
-    monkeypatch.setattr(bounds, "_CHUNK", 1000)
-    monkeypatch.setattr(bounds, "_node_tallies", lambda model, x: rows.append(len(x)) or [])
+    monkeypatch.setattr(nodes, "_CHUNK", 1000)
+    monkeypatch.setattr(nodes, "_node_tallies", lambda model, x, draw: rows.append(len(x)) or [])
     hw.node_gaps(hw.LogicNetwork(500, 2, 10, 1), torch.zeros(5, 500))
     assert rows == [2, 2, 1]
+
+
+@pytest.mark.parametrize("method", ["soft-gumbel", "gumbel-st"])
+@pytest.mark.parametrize("split", [False, True])
+def test_node_gaps_measure_every_sample_with_its_own_draw(method, split, monkeypatch):
+    net = hw.LogicNetwork(5, 2, widths=[6, 4], seed=3, method=method, tau=0.5, noise="sample")
+    x = torch.rand(5, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    monkeypatch.setattr(nodes, "_CHUNK", 2 * 6 * 16)  # two samples at a time, each two with a draw of their own
+    model, streams = net, [(3, 0), (3, 1)]
+    if split:  # each layer with a seed and a count of its own
+        layers = [
+            hw.LogicLayer(*sizes, method, 0.5, seed=n, noise="sample") for n, sizes in enumerate([(5, 6), (6, 4)])
+        ]
+        for layer, source in zip(layers, net.layers, strict=True):
+            layer.load_state_dict(source.state_dict(), strict=False)
+        model, streams = nn.Sequential(*layers, hw.GroupSum(2)), [(0, 0), (1, 0)]
+    gaps = [[], []]
+    for start in range(0, 5, 2):
+        for sample, row in enumerate(x[start : start + 2]):
+            for level, gap in enumerate(oracle_sample_gaps(net, row.tolist(), streams, sample, draw=start // 2)):
+                gaps[level] += gap
+    for measured, pairs in zip(hw.node_gaps(model, x), gaps, strict=True):
+        actual, bound = np.array(pairs).T
+        expected = (actual.mean(), actual.max(), bound.mean(), bound.max())
+        numbers = (measured.actual_mean, measured.actual_max, measured.bound_mean, measured.bound_max)
+        assert numbers == pytest.approx(expected, rel=1e-5) and measured.violations == 0
+
+
+def oracle_sample_gaps(net, row, streams, sample, draw):
+    """[level][neuron] of (gap, bound) for one sample, whose noise is its own."""
+    method, tau, levels, h = net.method, net.tau, [], row
+    for layer, (seed, stream) in zip(net.layers, streams, strict=True):
+        pairs, out = [], []
+        for n, z in enumerate(layer.logits.detach().double().tolist()):
+            noise = oracle.race(seed, 0, stream + 2**29 + draw * 2**12, n, sample, True, z)
+            a, b = (h[wire] for wire in layer.wiring[:, n].tolist())
+            outputs = [oracle.soft_gate(i, a, b) for i in range(16)]
+            effective = oracle.softmax(z) if method == "gumbel-st" else oracle.method_weights(method, z, tau, noise)
+            star = oracle.argmax(z)
+            gap = abs(sum(w * (g - outputs[star]) for w, g in zip(effective, outputs, strict=True)))
+            pairs.append((gap, (1 - effective[star]) * max(abs(g - outputs[star]) for g in outputs)))
+            out.append(oracle.node(method, z, outputs, tau, noise))
+        levels.append(pairs)
+        h = out
+    return levels
+
+
+@pytest.mark.parametrize("method", ["soft-gumbel", "gumbel-st"])
+def test_the_loss_bound_speaks_of_every_samples_own_draw(method):
+    """The bound by the most uncommitted class, sample by sample, for noise of each sample and one batch."""
+    net = hw.LogicNetwork(5, 2, widths=[6, 4], seed=3, method=method, tau=0.5, noise="sample")
+    x, y = torch.rand(6, 5, generator=torch.Generator().manual_seed(0)), torch.tensor([0, 1, 0, 1, 1, 0])
+    with torch.no_grad(), hw.selection_mode(net, "argmax"):
+        slope = 2 * (1 - torch.softmax(net(x).double(), -1).gather(1, y.unsqueeze(1)).squeeze(1))
+    total = 0.0
+    for sample in range(6):
+        uncommitted = []
+        for n, z in enumerate(net.layers[1].logits.detach().double().tolist()):
+            noise = oracle.race(net.seed, 0, 1 + 2**29, n, sample, True, z)
+            weights = oracle.softmax(z) if method == "gumbel-st" else oracle.method_weights(method, z, 0.5, noise)
+            uncommitted.append(1 - weights[oracle.argmax(z)])
+        total += slope[sample].item() * max(sum(uncommitted[:2]), sum(uncommitted[2:]))
+    expected = total / 6 / net.group_sum.temperature_for(4)
+    assert hw.loss_bound(net, (x, y)).nodes_mean == pytest.approx(expected, rel=1e-5)
 
 
 def test_node_gaps_of_layers_in_a_sequential_are_those_of_the_network():
@@ -178,11 +243,11 @@ def test_the_loss_bound_by_hand_and_zero_for_hard_st():
     probability = {mode: _softmax(s)[y.item()] for mode, s in scores.items()}
     uncommitted = 1 - _softmax(net.layers[1].logits.detach().double().numpy() / 0.5).max(-1)
     slope = 2 * (1 - probability["deploy"])
-    found = hw.loss_bound(net, (x, y))
-    assert found.actual_mean == pytest.approx(abs(math.log(probability["deploy"] / probability["method"])))
-    assert found.holder_mean == pytest.approx(slope * np.abs(scores["method"] - scores["deploy"]).max())
+    bound = hw.loss_bound(net, (x, y))
+    assert bound.actual_mean == pytest.approx(abs(math.log(probability["deploy"] / probability["method"])))
+    assert bound.holder_mean == pytest.approx(slope * np.abs(scores["method"] - scores["deploy"]).max())
     group = uncommitted.reshape(10, 5).sum(1).max() / net.group_sum.temperature_for(50)
-    assert found.nodes_mean == pytest.approx(slope * group)
+    assert bound.nodes_mean == pytest.approx(slope * group)
     exact = hw.loss_bound(small_net("hard-st"), data.test)
     assert exact.actual_max == exact.holder_mean == exact.nodes_mean == exact.holder_exceeded == 0
 
@@ -200,7 +265,7 @@ def test_the_node_bound_of_a_noisy_mixture_uses_the_weights_of_each_batchs_own_d
     net, rows = small_net("soft-gumbel"), digits().test
     together = hw.loss_bound(net, (rows.x[:20], rows.y[:20]), batch_size=10)
     level = net.stack().levels[-1]
-    z = level.gate_logits.detach().double()
+    z = level.logits.detach().double()
     expected = []
     for draw in (0, 1):
         noise = gumbel(NoiseKey(net.seed, net.selector.steps, draw, evaluation=True), 1, *z.shape, like=z)

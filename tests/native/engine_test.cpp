@@ -188,16 +188,16 @@ struct Result {
   std::vector<float> scores, gradients;
 };
 
-// by_mixture: of gradients that pass picked gates, bit 0 those that wires learn from, bit 1 all.
-Result run_engine(const Network& network, const Batch& batch, bool hard, bool noisy, int by_mixture, bool fuse,
+// surrogate: bit 0 wires learn through the mixture of gates, bit 1 all inputs do, bit 2 its weights are without noise.
+Result run_engine(const Network& network, const Batch& batch, bool hard, bool noisy, int surrogate, bool fuse,
                   int threads, bool per_sample, bool keeps = false) {
   const Engine engine(network.data(), fuse);
   std::vector<LevelRule> rules;
   for (std::uint32_t l = 0; l < network.levels.size(); ++l) {
     SelectionRule rule{};
     rule.hard = hard, rule.noisy = noisy, rule.tau = kTau, rule.seed_low = 1, rule.step = 7, rule.place = l;
-    rule.per_sample = per_sample;
-    rules.push_back({rule, rule, hard && (by_mixture & 1), hard && (by_mixture & 2)});
+    rule.per_sample = per_sample, rule.clean_surrogate = hard && (surrogate & 4);
+    rules.push_back({rule, rule, hard && (surrogate & 1), hard && (surrogate & 2)});
   }
   Choice choice;
   for (const Confidences& level : select(engine.stack(), network.logits(), rules, batch.packed, 0, threads, choice))
@@ -232,18 +232,18 @@ void check(Random& random, bool binary, bool hard, bool noisy, bool trees) {
   const Network network(random, trees);
   Batch batch(random, network.inputs(), binary, hard);
   const int threads = 1 + random() % 4;
-  const int mixture = random() % 4;
+  const int surrogate = random() % 8;
   const auto chooses_wires = [](const TestLevel& level) { return level.candidates > 0; };
   const bool per_sample =
       noisy && random() % 2 && std::none_of(network.levels.begin(), network.levels.end(), chooses_wires);
   if (per_sample) batch.packed = false;
-  const Result result = run_engine(network, batch, hard, noisy, mixture, true, threads, per_sample);
+  const Result result = run_engine(network, batch, hard, noisy, surrogate, true, threads, per_sample);
   if (trees)
-    require(near(result.gradients, run_engine(network, batch, hard, noisy, mixture, false, 1, per_sample).gradients),
+    require(near(result.gradients, run_engine(network, batch, hard, noisy, surrogate, false, 1, per_sample).gradients),
             "trees as one stage learn as their levels do");
   if (per_sample && binary && hard)
     require(
-        result.gradients == run_engine(network, batch, hard, noisy, mixture, true, threads, per_sample, true).gradients,
+        result.gradients == run_engine(network, batch, hard, noisy, surrogate, true, threads, per_sample, true).gradients,
         "bits that are kept are those that the way back would make");
   if (noisy) return;
   for (std::int64_t s = 0; s < batch.rows; ++s) {

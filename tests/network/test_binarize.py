@@ -25,10 +25,10 @@ def test_the_gradient_is_that_of_a_soft_step_of_width_tau():
     weights = torch.randn(5, 12, dtype=torch.float64)
     layer.double()
     (layer(x) * weights).sum().backward()
-    found = x.grad.clone(), layer.thresholds.grad.clone()
+    gradients = x.grad.clone(), layer.thresholds.grad.clone()
     x.grad = layer.thresholds.grad = None
     (torch.sigmoid((x.unsqueeze(2) - layer.thresholds) / 0.7).flatten(1) * weights).sum().backward()
-    torch.testing.assert_close((x.grad, layer.thresholds.grad), found)
+    torch.testing.assert_close((x.grad, layer.thresholds.grad), gradients)
 
 
 def test_thresholds_start_as_quantiles_of_the_normal_distribution():
@@ -81,6 +81,7 @@ def test_misuse_is_refused(action, rule):
 
 @pytest.mark.parametrize("nested", [False, True])
 def test_a_binarize_before_gates_is_the_encoder_of_their_circuit(nested):
+    torch.manual_seed(0)
     gates = [hw.LogicLayer(12, 30, seed=0), hw.LogicLayer(30, 20, seed=1), hw.GroupSum(4)]
     first = hw.Binarize(4, 3, thresholds=torch.randn(4, 3))  # in no order, as training may leave them
     model = nn.Sequential(first, nn.Sequential(*gates)) if nested else nn.Sequential(first, *gates)

@@ -42,12 +42,12 @@ def image_of(shape, seed=0):
 def test_a_convolution_is_the_one_of_the_blackboard(layer, seed):
     image = image_of(layer.input_shape, seed)
     _, rows, columns = layer.output_shape
-    floors = [logits.argmax(-1).view(layer.kernels, -1).tolist() for logits in layer.logits]
+    tree_levels = [logits.argmax(-1).view(layer.kernels, -1).tolist() for logits in layer.logits]
     expected = [
         oracle_levels.convolution(
             image.tolist(),
             layer.leaves[kernel, :, 0].tolist(),
-            [floor[kernel] for floor in floors],
+            [tree_level[kernel] for tree_level in tree_levels],
             layer.stride,
             layer.padding,
             rows,
@@ -158,7 +158,7 @@ def test_any_method_trains_a_convolution(method):
         (lambda: hw.LogicConv2d((3, 4, 4), 4, candidates=40), "receptive field"),
         (lambda: hw.LogicConv2d((3, 4, 4), 4, start="nowhere"), "unknown start 'nowhere'"),
         (lambda: hw.OrPool2d(3, shape=(1, 2, 2)), "does not fit an image of 2 x 2"),
-        (lambda: hw.OrPool2d(2)(torch.zeros(1, 4)), "does not know its image"),
+        (lambda: hw.OrPool2d(2)(torch.zeros(1, 4)), "has no image shape"),
         (lambda: hw.OrPool2d(2, gradient="steep"), "unknown gradient"),
         (
             lambda: hw.LogicNetwork(

@@ -153,7 +153,7 @@ BAD_INPUT = [
     (torch.full((2, 5), 1.01), "lie in"),
     (torch.full((2, 5), -0.01), "lie in"),
     (torch.full((2, 5), float("nan")), "lie in"),
-    (torch.full((2, 5), 255, dtype=torch.uint8), "x / 255"),
+    (torch.full((2, 5), 255, dtype=torch.uint8), "divide bytes by 255"),
     (torch.ones(2, 5, dtype=torch.complex64), "float tensor"),
     ([[0.0] * 5], "not list"),
 ]
@@ -176,10 +176,10 @@ def test_input_that_is_no_batch_of_truth_values_is_refused(make, x, rule):
         (lambda: hw.LogicLayer(4, 2, tau=-0.5), "tau -0.5 is not"),
         (lambda: hw.LogicLayer(4, 2, "soft-mix", cage=True), "CAGE adapts"),
         (lambda: hw.LogicLayer(4, 2, tau=CAGE(), cage=True), "not both"),
-        (lambda: hw.LogicLayer(4, 2, "soft-mix", tau=CAGE()), "soft-mix has no such"),
+        (lambda: hw.LogicLayer(4, 2, "soft-mix", tau=CAGE()), "does not apply to soft-mix"),
         (lambda: hw.LogicLayer(4, 2, seed=-1), "seed -1"),
         (lambda: hw.LogicLayer(4, 2, seed=2**63), "2\\*\\*63"),
-        (lambda: hw.LogicNetwork(4, 2, widths=[2], seed=2**53), "2\\*\\*53"),
+        (lambda: hw.LogicNetwork(4, 2, widths=[2], seed=2**63), "2\\*\\*63"),
         (lambda: Selector(seed=1.5), "seed 1.5"),
         (lambda: hw.GroupSum(1), "classes 1"),
         (lambda: hw.GroupSum(2, temperature=0), "group temperature 0"),
@@ -247,14 +247,19 @@ def test_cage_refuses_a_number_of_choices_that_is_not_the_choices_own():
 
 @pytest.mark.parametrize("options", [{}, {"wiring": "learned", "candidates": 3}])
 def test_a_layer_wires_only_the_inputs_that_it_is_to_read(options):
-    layer = hw.LogicLayer(50, 40, seed=0, reads=[3, 7, 11, 40], **options)
+    layer = hw.LogicLayer(50, 40, seed=0, input_subset=[3, 7, 11, 40], **options)
     assert layer.wiring.unique().tolist() == [3, 7, 11, 40]
-    net = hw.LogicNetwork(50, 2, widths=[40, 20], seed=0, reads=[3, 7, 11, 40], **options)
+    net = hw.LogicNetwork(50, 2, widths=[40, 20], seed=0, input_subset=[3, 7, 11, 40], **options)
     assert net.layers[0].wiring.unique().tolist() == [3, 7, 11, 40]
     assert len(net.layers[1].wiring.unique()) > 10
 
 
-@pytest.mark.parametrize("reads", [[], [50], [-1], [0.5], 3])
-def test_inputs_that_are_not_there_cannot_be_read(reads):
-    with pytest.raises(hw.HardwireError, match="reads are some of the inputs 0 to 49"):
-        hw.LogicLayer(50, 40, seed=0, reads=reads)
+def test_an_input_named_twice_is_refused():
+    with pytest.raises(hw.HardwireError, match="names an input twice"):
+        hw.LogicLayer(50, 40, seed=0, input_subset=[3, 7, 3])
+
+
+@pytest.mark.parametrize("input_subset", [[], [50], [-1], [0.5], 3, [True, False]])
+def test_inputs_that_are_not_there_cannot_be_read(input_subset):
+    with pytest.raises(hw.HardwireError, match="input_subset holds some of the inputs 0 to 49"):
+        hw.LogicLayer(50, 40, seed=0, input_subset=input_subset)

@@ -10,8 +10,9 @@ import sys
 
 import pytest
 import torch
+from cases import needs_native
 from safetensors.torch import load_file, save_file
-from small_runs import SIX, digits, same_state, small_net, with_support
+from small_runs import METHOD_VARIANTS, digits, same_state, small_net, with_support
 from torch import nn
 
 import hardwire as hw
@@ -33,11 +34,12 @@ def rewritten(path, change):
     tensors, fields = tensorfile.read(path, models.KIND, models.VERSION)
     config = json.loads(fields["config"])
     change(tensors, config)
-    tensorfile.write(path, models.KIND, models.VERSION, tensors, {"config": json.dumps(config)})
+    fields = {"config": json.dumps(config), "units": hw.Encoder([[1]]).units()}
+    tensorfile.write(path, models.KIND, models.VERSION, tensors, fields)
     return path
 
 
-@pytest.mark.parametrize("name", SIX)
+@pytest.mark.parametrize("name", METHOD_VARIANTS)
 def test_a_loaded_network_has_the_same_state_form_and_answers(name, tmp_path):
     data = digits()
     net = small_net(name, encoder=data.encoder, group_temperature=2.5)
@@ -74,7 +76,7 @@ def test_temperatures_come_back_from_their_config_and_bad_configs_are_refused():
     class Own(Temperature):
         pass
 
-    with pytest.raises(hw.HardwireError, match="Own is not a temperature that files know"):
+    with pytest.raises(hw.HardwireError, match="Own is not registered, so it cannot be saved"):
         Own(1.0).config()
 
 
@@ -110,7 +112,7 @@ with torch.no_grad():
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda net: pickle.loads(pickle.dumps(net))])
-@pytest.mark.parametrize("name", SIX)
+@pytest.mark.parametrize("name", METHOD_VARIANTS)
 def test_copies_train_on_exactly_like_the_original(name, copied):
     data = digits()
     net = small_net(name)
@@ -173,15 +175,19 @@ def _configure(**changes):
     return lambda tensors, config: config.update(changes)
 
 
+def _change_layer(**changes):
+    return lambda tensors, config: config["layers"][0]["arguments"].update(changes)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda tensors, config: tensors.pop("layers.1.logits"), "layers.1.logits is missing"),
+        (lambda tensors, config: tensors.pop("layers.1.logits"), "layer 1 of its config holds 900 numbers, but .* 100"),
         (lambda tensors, config: tensors.pop("selector.steps"), "selector.steps is missing"),
         (_set("extra", torch.zeros(1)), "no such network has: extra"),
-        (_set("layers.0.logits", torch.zeros(60, 15)), "instead of torch.float32 .60, 16"),
+        (_set("layers.0.logits", torch.zeros(60, 17)), "do not fit 60 neurons"),
         (_set("layers.0.logits", torch.zeros(60, 16).double()), "float64"),
-        (_set("layers.0.logits", torch.full((60, 16), torch.nan)), "NaN"),
+        (_set("layers.0.logits", torch.full((60, 16), torch.nan)), "layers.0.logits must be finite"),
         (_set("layers.0.wiring", torch.full((2, 60), 320, dtype=torch.int32)), "0 to 319"),
         (_set("layers.1.wiring", torch.full((2, 50), -1, dtype=torch.int32)), "0 to 59"),
         (_set("selector.temperature.tau", torch.tensor(0.0)), "tau must be above 0"),
@@ -190,11 +196,22 @@ def _configure(**changes):
         (_set("encoder.thresholds", torch.zeros(3, 3)), "9 bits"),
         (_set("encoder.thresholds", torch.full((64, 5), torch.inf)), "finite"),
         (_set("encoder.thresholds", torch.zeros(64, 5).double()), "float64"),
-        (_configure(widths=[10**12, 50]), "layers.0.logits"),
-        (_configure(widths=[]), "widths"),
-        (_configure(widths=[60, -50]), "widths"),
+        (_change_layer(neurons=10**12), "holds 18,000,000,000,000 numbers, but the file has 1,080"),
+        (_change_layer(neurons=-50), "neurons -50"),
+        (_change_layer(inputs=10**12), "1,000,000,000,000 inputs of a layer are more than"),
+        (_change_layer(candidates=3), "holds 1,680 numbers"),
+        (_change_layer(wiring="knotted"), "unknown wiring"),
+        (_change_layer(shape=[1, 2]), "takes no shape"),
+        (_change_layer(start=["x"]), "unknown start"),
+        (_change_layer(start="residual", bonus="much"), "could not convert"),
+        (_change_layer(groups=None), "groups None"),
+        (_configure(layers=[]), "layers .. leaves no layer"),
+        (_configure(layers=[1]), "layer 0 of its config is 1"),
+        (_configure(layers=[{"kind": "x", "arguments": {}}]), "unknown kind of layer"),
+        (_configure(layers={"kind": "logic"}), "its config entry layers is"),
+        (_configure(seed=10**19), "seed 10000000000000000000 is not"),
         (_configure(inputs=True), "inputs"),
-        (_configure(inputs=10), "0 to 9"),
+        (_configure(inputs=10), "reads 320 inputs, but its config says 10"),
         (_configure(classes=7), "7 equal classes"),
         (_configure(method="softest"), "unknown method"),
         (_configure(temperature={"name": "constant", "tau": -1}), "tau -1"),
@@ -203,7 +220,7 @@ def _configure(**changes):
         (_configure(dtype="complex64"), "dtype"),
         (_configure(seed=-1), "seed -1"),
         (_configure(group_temperature=-1.0), "group temperature"),
-        (_configure(group_temperature=10**400), "group temperature"),
+        (_configure(group_temperature=10**400), "a number of 401 digits"),
         (_configure(surprise=1), "exactly the entries"),
     ],
 )
@@ -213,11 +230,20 @@ def test_a_file_that_lies_is_refused(change, message, tmp_path):
         hw.load(rewritten(path, change))
 
 
-@pytest.mark.parametrize("text", ["{", "[" * 100_000])
-def test_a_config_that_is_not_json_is_refused(text, tmp_path):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "not valid JSON"),
+        ("[" * 100_000, "nested more than 60 deep"),
+        ("[" * 70 + "]" * 70, "nested more than 60 deep"),
+        ("9" * 5000, "a number of 5000 digits"),
+        ('"\\ud800"', "surrogates not allowed"),
+    ],
+)
+def test_a_config_that_is_not_moderate_json_is_refused(text, message, tmp_path):
     path = tmp_path / "net"
     tensorfile.write(path, models.KIND, models.VERSION, {}, {"config": text})
-    with pytest.raises(hw.HardwireError, match="not JSON"):
+    with pytest.raises(hw.HardwireError, match=message):
         hw.load(path)
 
 
@@ -246,7 +272,7 @@ def test_a_path_that_cannot_be_written_is_one_error(tmp_path):
 
 
 def test_what_cannot_be_saved_is_refused_before_a_file_is_made(tmp_path):
-    with pytest.raises(hw.HardwireError, match="Linear is no network of ours"):
+    with pytest.raises(hw.HardwireError, match="Linear is not a network of gates"):
         hw.save(nn.Linear(2, 2), tmp_path / "net")
     net = small_net()
     with torch.no_grad():
@@ -256,6 +282,7 @@ def test_what_cannot_be_saved_is_refused_before_a_file_is_made(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+@needs_native
 def test_what_wires_learn_from_is_an_argument_and_stays_with_the_model(tmp_path):
     def made(**options):
         return hw.LogicNetwork(20, 2, widths=[12, 8], wiring="learned", candidates=4, seed=0, **options)
@@ -299,3 +326,58 @@ def test_what_goes_down_to_a_gates_inputs_is_an_argument_and_stays_with_the_mode
     assert hw.load(tmp_path / "net.safetensors").selector.input_gradient == "mixture"
     with pytest.raises(hw.HardwireError, match="unknown input_gradient 'mixtur'"):
         hw.LogicNetwork(20, 2, widths=[8], input_gradient="mixtur")
+
+
+@pytest.mark.parametrize("name", [None, *hw.selection.STRAIGHT_THROUGH])
+def test_the_straight_through_estimator_stays_with_the_model(tmp_path, name):
+    net = hw.LogicNetwork(20, 2, widths=[8], method="gumbel-st", seed=0, straight_through=name)
+    hw.save(net, tmp_path / "net.safetensors")
+    loaded = hw.load(tmp_path / "net.safetensors").selector
+    assert (loaded.surrogate, loaded.input_gradient) == (net.selector.surrogate, net.selector.input_gradient)
+
+
+def test_one_network_always_makes_the_same_bytes(tmp_path):
+    data = digits()
+    net = small_net("gumbel-st", encoder=data.encoder)
+    contents = set()
+    for number in range(20):
+        hw.save(net, tmp_path / str(number), dataset="digits", settings={"b": 1, "a": [2.5]})
+        contents.add((tmp_path / str(number)).read_bytes())
+    assert len(contents) == 1
+
+
+def test_a_tensor_that_is_not_contiguous_keeps_its_values(tmp_path):
+    values = torch.arange(24.0).view(4, 6)
+    tensors = {"turned": values.T, "part": values[::2, 1:3], "number": torch.tensor(3)}
+    tensorfile.write(tmp_path / "t", "kind", 1, tensors, {})
+    back, _ = tensorfile.read(tmp_path / "t", "kind", 1)
+    assert all(torch.equal(back[name], tensor) for name, tensor in tensors.items())
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_a_network_keeps_its_precision(dtype, tmp_path):
+    net = small_net(wiring="learned", candidates=3).to(dtype)
+    hw.save(net, tmp_path / "net")
+    loaded = hw.load(tmp_path / "net")
+    assert loaded.layers[0].logits.dtype == dtype and same_state(loaded, net)
+
+
+def test_the_inputs_that_a_layer_may_read_stay_with_the_model(tmp_path):
+    subset = list(range(0, 320, 3))
+    net = hw.LogicNetwork(320, 10, widths=[60, 50], seed=3, wiring="learned", candidates=4, input_subset=subset)
+    hw.save(net, tmp_path / "net")
+    loaded = hw.load(tmp_path / "net")
+    assert loaded.layers[0].input_subset.tolist() == subset and loaded.layers[1].input_subset is None
+    assert same_state(loaded, net)
+
+
+def test_a_network_without_values_is_refused(tmp_path):
+    with pytest.raises(hw.HardwireError, match=r"the numbers of .* have no values"):
+        hw.save(small_net().to("meta"), tmp_path / "net")
+
+
+def test_a_pipe_or_a_device_is_refused_without_waiting_for_it(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/zero"):
+        with pytest.raises(hw.HardwireError, match="not a regular file"):
+            hw.load(path)

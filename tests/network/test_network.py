@@ -190,3 +190,10 @@ def test_logits_that_are_not_finite_are_refused_in_every_pass(method, bad):
 def test_bad_settings_are_refused(settings, rule):
     with pytest.raises(hw.HardwireError, match=rule):
         hw.LogicNetwork(**{"inputs": 6, "classes": 2, **settings})
+
+
+def test_more_layers_than_anybody_wants_are_refused_before_a_list_of_them_is_made():
+    with pytest.raises(hw.HardwireError, match="depth 1000000000000 is more than 10000 layers"):
+        hw.LogicNetwork(8, 2, width=4, depth=10**12)
+    with pytest.raises(hw.HardwireError, match="depth 1000000000000 is more than 10000 layers"):
+        hw.training.Settings("digits", width=20, depth=10**12).sizes(10)

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import hardwire as hw
-from hardwire.paper import printed
-from hardwire.paper.claims import claims
-from hardwire.paper.judging import printed_numbers
-from hardwire.paper.theory.single_nodes import start_confidence
+from hardwire_paper import printed
+from hardwire_paper.claims import claims
+from hardwire_paper.judging import printed_numbers
+from hardwire_paper.theory.single_nodes import start_confidence
 
 PAGE = (Path(__file__).parents[2] / "docs" / "paper.md").read_text()
 

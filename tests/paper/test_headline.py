@@ -4,14 +4,14 @@ import pytest
 import small_studies
 
 from hardwire import study
-from hardwire.paper.claims import claims
-from hardwire.selection import SIX
+from hardwire.selection import METHOD_VARIANTS
 from hardwire.study import Outcome
 from hardwire.study.description import parse
 from hardwire.study.reporting.content import build
 
 WIDE = """
 name = "wide"
+kind = "network"
 widths = [64_000]
 depths = [4]
 iterations = [10_000]
@@ -50,9 +50,9 @@ def section(report):
 
 def test_the_headline_has_a_row_for_each_method_that_ran_and_the_papers_beside_it(tmp_path):
     deployed = {("soft-mix", 0.05): 0.95, ("soft-mix", 2.0): 0.96}
-    found = section(store_of(tmp_path / "s.sqlite", ["soft-mix"], deployed, {"soft-mix": 0.02}))
-    (row,) = found.tables[0].rows
-    assert [entry.text for entry in row] == [
+    headline = section(store_of(tmp_path / "s.sqlite", ["soft-mix"], deployed, {"soft-mix": 0.02}))
+    (row,) = headline.tables[0].rows
+    assert [cell.text for cell in row] == [
         "Soft-Mix",
         "0.05, 2",
         "95.0",
@@ -61,12 +61,12 @@ def test_the_headline_has_a_row_for_each_method_that_ran_and_the_papers_beside_i
         "+2.0 (τ=0.05)",
         "97.2",
     ]
-    assert "4 layers, 10,000 iterations, n=1" in found.tables[0].notes[0]
+    assert "4 layers, 10,000 iterations, n=1" in headline.tables[0].notes[0]
 
 
 def test_there_is_no_advice_before_all_six_have_run(tmp_path):
-    assert section(store_of(tmp_path / "five.sqlite", list(SIX)[:5])).text == []
-    assert len(section(store_of(tmp_path / "six.sqlite", SIX)).text) == 3
+    assert section(store_of(tmp_path / "five.sqlite", list(METHOD_VARIANTS)[:5])).text == []
+    assert len(section(store_of(tmp_path / "six.sqlite", METHOD_VARIANTS)).text) == 3
 
 
 @pytest.mark.parametrize(
@@ -75,12 +75,14 @@ def test_there_is_no_advice_before_all_six_have_run(tmp_path):
         ([], "hard-st+cage", "hard-st"),  # all as good: no gap, and no temperature to choose
         ([("hard-st+cage", 2.0)], "gumbel-st+cage", "hard-st"),  # one run of it is worse by more than a point
         ([(m, t) for m in CAGE for t in TAUS], "hard-st", "hard-st+cage"),
-        ([(m, t) for m in SIX if m != "soft-gumbel" for t in TAUS], "soft-gumbel", "hard-st+cage"),
+        ([(m, t) for m in METHOD_VARIANTS if m != "soft-gumbel" for t in TAUS], "soft-gumbel", "hard-st+cage"),
     ],
 )
 def test_the_advice_follows_from_the_runs_whatever_the_paper_says(tmp_path, worse, first, second):
     deployed = {("gumbel-st", 0.05): 0.5} | dict.fromkeys(set(worse) - {("gumbel-st", 0.05)}, 0.93)
-    lines = section(store_of(tmp_path / "s.sqlite", SIX, deployed, {"soft-mix": 0.1, "soft-gumbel": 0.3})).text
+    lines = section(
+        store_of(tmp_path / "s.sqlite", METHOD_VARIANTS, deployed, {"soft-mix": 0.1, "soft-gumbel": 0.3})
+    ).text
     assert lines[0].startswith(f"`{first}` when in doubt") and lines[1].startswith(f"`{second}` ")
     assert lines[2].startswith("`gumbel-st` with care: it deployed at 50.0% at τ=0.05") and len(lines) == 3
 
@@ -88,22 +90,22 @@ def test_the_advice_follows_from_the_runs_whatever_the_paper_says(tmp_path, wors
 def test_what_is_far_behind_at_every_temperature_is_advised_against(tmp_path):
     noisy = ("soft-gumbel", "gumbel-st")
     deployed = {(method, tau): 0.6 + tau / 10 for method in noisy for tau in TAUS} | {("hard-st", 0.05): 0.95}
-    lines = section(store_of(tmp_path / "s.sqlite", SIX, deployed, {"soft-mix": 0.1})).text
+    lines = section(store_of(tmp_path / "s.sqlite", METHOD_VARIANTS, deployed, {"soft-mix": 0.1})).text
     assert lines[2] == "Not `soft-gumbel`, `gumbel-st`, at this length of training: 60.5 to 80.0% deployed."
     assert lines[1].startswith("`soft-mix` to choose a τ yourself") and "as good" not in lines[1]
     far = {(method, tau): 0.9 for method in (*CAGE, *noisy) for tau in TAUS}
-    lines = section(store_of(tmp_path / "far.sqlite", SIX, far)).text
+    lines = section(store_of(tmp_path / "far.sqlite", METHOD_VARIANTS, far)).text
     assert lines[1].startswith("`hard-st+cage` without choosing τ") and "hard-st+cage" not in lines[2]
     deployed |= {("soft-mix", 0.05): 0.955}  # now within a point of Hard-ST, which has no gap
-    lines = section(store_of(tmp_path / "t.sqlite", SIX, deployed, {"soft-mix": 0.1})).text
+    lines = section(store_of(tmp_path / "t.sqlite", METHOD_VARIANTS, deployed, {"soft-mix": 0.1})).text
     assert (
         lines[1].startswith("`hard-st` to choose a τ yourself") and "`soft-mix` is as good: 95.5 to 97.0%" in lines[1]
     )
 
 
 def test_the_largest_gap_late_in_training_counts_by_size(tmp_path):
-    found = section(store_of(tmp_path / "s.sqlite", ["gumbel-st"], gaps={"gumbel-st": -0.3}))
-    assert found.tables[0].rows[0][5].text == "-30.0 (τ=0.05)"
+    headline = section(store_of(tmp_path / "s.sqlite", ["gumbel-st"], gaps={"gumbel-st": -0.3}))
+    assert headline.tables[0].rows[0][5].text == "-30.0 (τ=0.05)"
 
 
 def test_runs_of_another_width_are_no_headline(tmp_path):
@@ -113,12 +115,16 @@ def test_runs_of_another_width_are_no_headline(tmp_path):
 
 
 def test_claims_say_which_study_judged_them_and_that_others_wait(tmp_path):
-    table = store_of(tmp_path / "s.sqlite", ["hard-st", "soft-gumbel"], gaps={"soft-gumbel": 0.2}).sections[0].tables[0]
-    rows = {row[0].text: [entry.text for entry in row] for row in table.rows}
-    words = {claim.key: claim.words for claim in claims()}
-    judged = rows[words["hard-below-soft-gumbel"]]
+    report = store_of(tmp_path / "s.sqlite", ["hard-st", "soft-gumbel"], gaps={"soft-gumbel": 0.2})
+    (claims,) = [section for section in report.sections if section.slug == "claims"]
+    rows = {
+        key: [cell.text for cell in row]
+        for table in claims.tables
+        for key, row in zip(table.ids, table.rows, strict=True)
+    }
+    judged = rows["hard-below-soft-gumbel"]
     assert judged[-1] == "wide (4 of 12 so far)" and judged[1] == "holds weaker"  # one seed
-    assert rows[words["hard-zero-gap"]][-1] == "wide (4 of 12 so far)"
-    waiting = rows[words["systems-sampled"]]
+    assert rows["hard-zero-gap"][-1] == "wide (4 of 12 so far)"
+    waiting = rows["systems-sampled"]
     assert waiting[1] == "not tested yet" and waiting[-1] == "–"
-    assert rows[words["table-11"]][-1] == "–"  # arithmetic needs no run
+    assert rows["table-11"][-1] == "–"  # arithmetic needs no run

@@ -7,8 +7,8 @@ from torch.nn import functional as F
 
 import hardwire as hw
 from hardwire.gates import COEFFICIENTS
-from hardwire.paper.measured import Measures, forwards, gradients, hessian
-from hardwire.paper.theory import single_nodes
+from hardwire_paper.measured import Measures, forwards, gradients, hessian
+from hardwire_paper.theory import single_nodes
 
 
 @pytest.fixture(scope="module")
@@ -67,13 +67,13 @@ def test_the_last_layer_is_the_networks_own(data):
     x, y = data.test.batch(slice(hessian.ROWS))
     h = x.unpack(torch.float64)
     for level in net.stack().levels[:-1]:
-        w = F.one_hot(level.gate_logits.argmax(-1), 16).double() @ torch.tensor(COEFFICIENTS, dtype=torch.float64)
+        w = F.one_hot(level.logits.argmax(-1), 16).double() @ torch.tensor(COEFFICIENTS, dtype=torch.float64)
         a, b = h[:, level.wires[0]], h[:, level.wires[1]]
         h = w[:, 0] + w[:, 1] * a + w[:, 2] * b + w[:, 3] * a * b
     level = net.stack().levels[-1]
     temperature = net.group_sum.temperature_for(100)
     layer = hessian.LastLayer(h[:, level.wires[0]], h[:, level.wires[1]], y, 10, temperature)
-    z = level.gate_logits.detach().double()
+    z = level.logits.detach().double()
     assert found["hessian.2.expansion"] == pytest.approx(hessian.expansion(layer, z, 2.0))
     deployed = layer.losses(F.one_hot(z.argmax(-1), 16).double()).mean()
     torch.testing.assert_close(deployed.float(), F.cross_entropy(net.eval()(x), y).detach())
@@ -86,7 +86,7 @@ def test_gradients_are_a_training_steps_and_the_network_is_left_alone(data):
     found = gradients.by_level(net, x, y)
     assert all(torch.equal(value, before[name]) for name, value in net.state_dict().items())
     F.cross_entropy(net.train()(x), y).backward()
-    sizes = [level.gate_logits.grad.double().square().mean().sqrt().item() for level in net.stack().levels]
+    sizes = [level.logits.grad.double().square().mean().sqrt().item() for level in net.stack().levels]
     assert found["gradient"] == pytest.approx(sizes) and len(found["gradient_median"]) == 3
 
 

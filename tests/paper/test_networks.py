@@ -7,17 +7,17 @@ import small_studies
 import torch
 
 import hardwire as hw
-from hardwire.paper.networks.train import TimeLimit, run
-from hardwire.paper.telling import Teller
-from hardwire.study.kinds import Job
-from hardwire.training import Record, Run
+from hardwire.study.kinds import StudyJob
+from hardwire.training import Record, TrainingRun
+from hardwire_paper.networks.train import TimeLimit, run
+from hardwire_paper.progress import ProgressCallback
 
 
 def test_a_run_of_a_fixed_time_counts_the_time_of_all_its_attempts(monkeypatch):
     now = 1000.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
     net = hw.LogicNetwork(4, 2, 4, 1)
-    resumed = Run(net, torch.optim.Adam(net.parameters()), 100, iteration=50, seconds=50.0)
+    resumed = TrainingRun(net, torch.optim.Adam(net.parameters()), 100, iteration=50, seconds=50.0)
     limit = TimeLimit(60.0)
     limit.on_start(resumed)
     assert not resumed.stop
@@ -27,7 +27,7 @@ def test_a_run_of_a_fixed_time_counts_the_time_of_all_its_attempts(monkeypatch):
     now += 1.0
     limit.on_step(resumed)
     assert resumed.stop
-    finished = Run(net, resumed.optimizer, 100, iteration=50, seconds=60.0)
+    finished = TrainingRun(net, resumed.optimizer, 100, iteration=50, seconds=60.0)
     limit.on_start(finished)
     assert finished.stop
 
@@ -38,11 +38,11 @@ def test_a_run_of_a_fixed_time_counts_the_time_of_all_its_attempts(monkeypatch):
 )
 def test_a_run_of_a_fixed_time_says_how_many_iterations_it_will_have_at_its_speed(limit, seconds, expected):
     told = []
-    job = Job(None, None, tell=lambda *message: told.append(message))
+    job = StudyJob(None, None, report_progress=lambda *message: told.append(message))
     net = hw.LogicNetwork(4, 2, 4, 1)
-    going = Run(net, torch.optim.Adam(net.parameters()), 1 << 40, iteration=50, seconds=seconds)
-    Teller(job, limit).on_start(going)
-    Teller(job, limit).on_evaluation(going, Record(50, 1.0, seconds))
+    going = TrainingRun(net, torch.optim.Adam(net.parameters()), 1 << 40, iteration=50, seconds=seconds)
+    ProgressCallback(job, limit).on_start(going)
+    ProgressCallback(job, limit).on_evaluation(going, Record(50, 1.0, seconds))
     assert [message[:2] for message in told] == [(50, expected)] * 2
     assert told[0][2] == {} and told[1][2]["iteration"] == 50
 
@@ -56,14 +56,14 @@ def test_a_noisy_run_that_is_cut_off_ends_like_one_that_was_not(tmp_path, option
     text = small_studies.SMALL.replace('name = "test"', f'name = "test"\n{options}').replace("[60]", "[20]")
     text = text.replace('methods = ["soft-mix", "hard-st", "gumbel-st+cage"]', 'methods = ["gumbel-st+cage"]')
     config = small_studies.parse(text.replace("[0.5, 2.0]", "[1.0]").replace("[100]", "[20]")).configs[0]
-    whole = run(Job(config, tmp_path / "whole"))
+    whole = run(StudyJob(config, tmp_path / "whole"))
 
     def kill(iteration, iterations, record):
         if iteration == 10:
             raise _Killed
 
     with pytest.raises(_Killed):
-        run(Job(config, tmp_path / "part", tell=kill))
-    again = run(Job(config, tmp_path / "part"))
+        run(StudyJob(config, tmp_path / "part", report_progress=kill))
+    again = run(StudyJob(config, tmp_path / "part"))
     assert again.measurements == whole.measurements
     assert [{**r, "seconds": 0} for r in again.records] == [{**r, "seconds": 0} for r in whole.records]

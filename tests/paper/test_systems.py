@@ -8,15 +8,15 @@ import torch
 
 import hardwire as hw
 from hardwire import study
-from hardwire.paper.systems.catalog import ROWS, RUNS, SYSTEMS, search_network
-from hardwire.paper.systems.train import load, run
-from hardwire.paper.systems.two_levels import TwoLevels, retrain
-from hardwire.paper.systems.verdicts import judge
 from hardwire.study.description import parse
-from hardwire.study.kinds import Job, find_kind
+from hardwire.study.kinds import StudyJob, find_kind
 from hardwire.study.plan import make_plan
 from hardwire.systems import deploy
-from hardwire.training import Run
+from hardwire.training import TrainingRun
+from hardwire_paper.systems.catalog import ROWS, RUNS, SYSTEMS, search_network
+from hardwire_paper.systems.train import load, run
+from hardwire_paper.systems.two_levels import TwoLevels, retrain
+from hardwire_paper.systems.verdicts import judge
 
 DESCRIPTION = 'name = "s"\nkind = "systems"\nseeds = {seeds}\niterations = {iterations}\nruns = {runs}\n'
 
@@ -40,7 +40,7 @@ def holds(results):
 def test_a_run_is_the_same_every_time_and_leaves_the_generator_alone(tmp_path):
     state = torch.get_rng_state()
     (config,) = described(["gdas"], [1], 3)
-    first, second = (run(Job(config, tmp_path / name)) for name in ("one", "two"))
+    first, second = (run(StudyJob(config, tmp_path / name)) for name in ("one", "two"))
     assert torch.equal(torch.get_rng_state(), state)
     assert first.measurements == second.measurements
     assert [{**record, "seconds": 0} for record in first.records] == [{**r, "seconds": 0} for r in second.records]
@@ -55,16 +55,16 @@ class _Stop(Exception):
 @pytest.mark.parametrize("name", ["gdas", "search-hard-st-cage", "darts-two-level"])
 def test_a_run_that_is_cut_off_ends_like_one_that_was_not(tmp_path, name):
     (config,) = described([name], [0], 20)
-    whole = run(Job(config, tmp_path / "whole"))
+    whole = run(StudyJob(config, tmp_path / "whole"))
 
     def stop(iteration, iterations, record):
         if iteration == 10:
             raise _Stop
 
     with pytest.raises(_Stop):
-        run(Job(config, tmp_path / "part", tell=stop))
+        run(StudyJob(config, tmp_path / "part", report_progress=stop))
     told = []
-    resumed = run(Job(config, tmp_path / "part", tell=lambda iteration, *rest: told.append(iteration)))
+    resumed = run(StudyJob(config, tmp_path / "part", report_progress=lambda iteration, *rest: told.append(iteration)))
     assert told[0] == 10 and resumed.measurements == whole.measurements
 
 
@@ -82,7 +82,7 @@ def test_in_two_levels_weights_and_logits_learn_from_rows_of_their_own(tmp_path)
 
     hw.fit(model, (levels.weight_rows, rows), 1, 8, callbacks=[_Starts(levels), Watch()], progress=False)
     assert moved[0] and not any(name.endswith("logits") for name in moved[0])  # the weights' step
-    levels.on_step(Run(model, torch.optim.Adam(model.parameters()), 1))
+    levels.on_step(TrainingRun(model, torch.optim.Adam(model.parameters()), 1))
     changed = {name for name, p in model.named_parameters() if not torch.equal(p, before[name])} - moved[0]
     assert changed == {name for name in before if name.endswith("logits")}
 
@@ -117,8 +117,8 @@ def test_expert_choice_is_judged_in_batches_and_row_by_row():
 
 def test_systems_and_networks_share_a_store_and_a_report(tmp_path):
     path = tmp_path / "study.sqlite"
-    standing = small_studies.conduct_here(described(["darts", "search-hard-st"], [0, 1]), path)
-    assert standing.done == 4
+    progress = small_studies.run_here(described(["darts", "search-hard-st"], [0, 1]), path)
+    assert progress.done == 4
     with study.Store(path, create=True) as store:
         small_studies.put(store, small_studies.made_result(dataset="digits", width=100))
     page = study.report(path, tmp_path / "report").read_text()

@@ -6,11 +6,11 @@ import pytest
 from scipy import stats
 from small_studies import made_run
 
-from hardwire.paper import convergence, own_tables, printed, statistics, tables
-from hardwire.paper.figures import curves, training
-from hardwire.paper.groups import group_runs
-from hardwire.paper.judging import Measured, judge_printed, judge_runs, judged, worst
-from hardwire.paper.names import method_name
+from hardwire_paper import convergence, extra_tables, printed, statistics, tables
+from hardwire_paper.figures import curves, training
+from hardwire_paper.groups import group_runs
+from hardwire_paper.judging import SampleMean, judge_printed, judge_runs, judged, worst
+from hardwire_paper.names import method_name
 
 
 def group_of(*runs):
@@ -76,7 +76,7 @@ def test_robustness_is_the_worst_accuracy_and_the_range_over_tau():
     table = tables.robustness([group_of(*runs)])
     assert table.columns == ["Runs", "Hard-ST"]
     assert texts(table) == {"MNIST-Binary, 6 x 64,000, 50,000 iterations, n=1": ["97.0 / 1.5"]}
-    assert table.rows[0][1].beside == "97.1 / 1.1" and table.rows[0][1].verdict == "agree"
+    assert table.rows[0][1].reference == "97.1 / 1.1" and table.rows[0][1].verdict == "agree"
     few = tables.robustness([group_of(*runs[:2])])
     assert few.rows[0][1].verdict == "not comparable"  # a range over two temperatures is not one over five
 
@@ -93,7 +93,7 @@ def test_the_cross_dataset_peak_counts_negative_gaps_too():
         "accuracy range",
         "48.0",
     )
-    assert peak.beside == "61†" and peak.verdict == "agree"
+    assert peak.reference == "61†" and peak.verdict == "agree"
 
 
 def test_trajectories_show_the_range_of_the_last_80_percent_unless_it_is_zero():
@@ -101,7 +101,7 @@ def test_trajectories_show_the_range_of_the_last_80_percent_unless_it_is_zero():
     hard = made_run("hard-st", 2.0, selection=(0.0,) * 5, deploy=(0.9,) * 5)
     table = tables.trajectories(group_of(soft, hard))
     assert texts(table) == {"Soft-Mix": ["6", "+0.6 [+0.6, +24.0]"], "Hard-ST": ["6", "+0.0"]}
-    assert [row[2].beside for row in table.rows] == ["+0.6 [+0, +24]", "+0.0"]
+    assert [row[2].reference for row in table.rows] == ["+0.6 [+0, +24]", "+0.0"]
     assert [row[2].verdict for row in table.rows] == ["agree", "agree"]
 
 
@@ -117,7 +117,7 @@ def test_the_papers_peaks_are_the_maxima_of_its_trajectory_tables():
 def test_runs_at_another_scale_are_not_judged():
     run = made_run("hard-st", 0.05, width=2000)
     (row,) = tables.selection_gap(group_of(run)).rows
-    assert row[1].beside == "0 / 0" and row[1].verdict == "not comparable"
+    assert row[1].reference == "0 / 0" and row[1].verdict == "not comparable"
 
 
 def test_two_scales_in_a_store_do_not_mix():
@@ -166,10 +166,10 @@ def test_agreement_is_judged_by_the_digits_the_paper_prints(ours, theirs, verdic
 
 
 def test_runs_agree_within_a_point_or_two_standard_errors():
-    assert judge_runs([Measured(23.1)], "24", True) == ["agree"]
-    assert judge_runs([Measured(20.0, 1.0)], "24", True) == ["differ"]
-    assert judge_runs([Measured(20.0, 2.0)], "24", True) == ["agree"]
-    assert judge_runs([Measured(24.0)], "24", False) == ["not comparable"]
+    assert judge_runs([SampleMean(23.1)], "24", True) == ["agree"]
+    assert judge_runs([SampleMean(20.0, 1.0)], "24", True) == ["differ"]
+    assert judge_runs([SampleMean(20.0, 2.0)], "24", True) == ["agree"]
+    assert judge_runs([SampleMean(24.0)], "24", False) == ["not comparable"]
 
 
 @pytest.mark.parametrize(
@@ -177,22 +177,22 @@ def test_runs_agree_within_a_point_or_two_standard_errors():
     [((0.6, 0.6), "0.6 / 24"), ((0.6, -90.0, 90.0), "+0.6 [+0, +24]"), ((51.0, 1.0), "51.0 / 47.3")],
 )
 def test_a_cell_is_judged_on_all_its_numbers(ours, theirs):
-    verdicts = judge_runs([Measured(value) for value in ours], theirs, True)
+    verdicts = judge_runs([SampleMean(value) for value in ours], theirs, True)
     assert verdicts[0] == "agree"  # what a flattering judge looks at
     assert "differ" in verdicts and worst(verdicts) == "differ"
-    assert judged("", theirs, verdicts).each == ", ".join(verdicts)  # every number's own
+    assert judged("", theirs, verdicts).details == ", ".join(verdicts)  # every number's own
 
 
 def test_a_flat_cell_of_the_paper_claims_its_range_too():
     wild = made_run("hard-st", 2.0, selection=(0.5, -0.3, 0.3, 0.0), deploy=(0.9,) * 4)
     (row,) = tables.trajectories(group_of(wild)).rows
-    assert row[2].beside == "+0.0" and row[2].verdict == "differ"
+    assert row[2].reference == "+0.0" and row[2].verdict == "differ"
 
 
 def test_a_late_spike_in_the_selection_gap_table_is_not_hidden_by_a_good_end():
     spiky = made_run("soft-mix", 1.0, selection=(0.0, 0.3, 0.0, 0.0), deploy=(0.9,) * 4)
     (row,) = tables.selection_gap(group_of(spiky)).rows
-    assert row[1].text == "0 / 30.0 / 30.0" and row[1].beside == "0.0 / 0.1" and row[1].verdict == "differ"
+    assert row[1].text == "0 / 30.0 / 30.0" and row[1].reference == "0.0 / 0.1" and row[1].verdict == "differ"
 
 
 def test_the_main_temperature_is_near_1_on_a_log_scale_and_never_a_failing_one():
@@ -212,35 +212,35 @@ def test_the_computation_gap_of_each_method_is_a_table_where_inputs_are_continuo
         for method, gap in (("soft-mix", 0.002), ("hard-st", 0.004))
         for seed in (0, 1)
     ]
-    table = own_tables.computation_gap(group_of(*runs))
+    table = extra_tables.computation_gap(group_of(*runs))
     assert texts(table) == {"Soft-Mix": ["0.25 ± 0.07"], "Hard-ST": ["0.45 ± 0.07"]} and "identical" in table.where
-    assert own_tables.computation_gap(group_of(made_run("hard-st"))) is None  # binary inputs have none
+    assert extra_tables.computation_gap(group_of(made_run("hard-st"))) is None  # binary inputs have none
 
 
 def test_training_rows_stand_beside_test_rows():
     run = made_run(
         "soft-mix", 1.0, selection=(0.0, 0.02), deploy=(0.5, 0.9), train_method=(0.5, 0.99), train_deploy=(0.5, 0.95)
     )
-    table = own_tables.training_accuracy(group_of(run))
+    table = extra_tables.training_accuracy(group_of(run))
     assert texts(table) == {"Soft-Mix": ["1", "99.0", "92.0", "95.0", "90.0"]}
-    assert own_tables.training_accuracy(group_of(made_run("soft-mix"))) is None  # a store of 0.1.0
+    assert extra_tables.training_accuracy(group_of(made_run("soft-mix"))) is None  # a store of 0.1.0
 
 
 def test_the_same_logits_under_other_passes_are_measured_from_the_argmax_network():
     accuracies = {"argmax": 0.8, "soft-mix": 0.9, "soft-gumbel": 0.95, "hard-st": 0.8, "gumbel-st": 0.7}
     run = made_run("soft-gumbel", 2.0, measurements={f"forward.{name}": a for name, a in accuracies.items()})
-    assert texts(own_tables.other_forwards(group_of(run))) == {"Soft-Gumbel": ["2", "+10.0", "+15.0", "+0.0", "-10.0"]}
+    assert texts(extra_tables.other_forwards(group_of(run))) == {
+        "Soft-Gumbel": ["2", "+10.0", "+15.0", "+0.0", "-10.0"]
+    }
 
 
 def test_cages_figure_draws_its_own_average_where_a_run_has_told_it():
     def confidences(**rest):
-        found = curves.cage_dynamics(group_of(made_run("hard-st+cage", confidence=(0.3, 0.4), **rest)))
-        return [row[3].text for row in found.data.rows if row[1].text == "confidence"], found.caption
+        figure = curves.cage_dynamics(group_of(made_run("hard-st+cage", confidence=(0.3, 0.4), **rest)))
+        return [row[3].text for row in figure.data.rows if row[1].text == "confidence"]
 
-    assert confidences(ema=(0.1, 0.2))[0] == ["0.1000", "0.2000"]
-    assert "moving average" in confidences(ema=(0.1, 0.2))[1]
-    old, caption = confidences()
-    assert old == ["0.3000", "0.4000"] and "that of the network" in caption
+    assert confidences(ema=(0.1, 0.2)) == ["0.1000", "0.2000"]
+    assert confidences() == ["0.3000", "0.4000"]
 
 
 def test_gradients_and_commitment_over_training_have_every_layer_in_their_data():

@@ -9,12 +9,12 @@ from scipy import integrate
 
 import hardwire as hw
 from hardwire.gates import GATES
-from hardwire.paper.measured import bounds, measure_initial, measure_trained
-from hardwire.paper.measured.bounds import expected_gumbel_gap, gradient_check
-from hardwire.paper.networks.train import pixel_counts
-from hardwire.paper.theory import computation_gap as gap
-from hardwire.paper.theory import scaling
-from hardwire.paper.theory import tables as theory_tables
+from hardwire_paper.measured import bounds, measure_initial, measure_trained
+from hardwire_paper.measured.bounds import expected_gumbel_gap, gradient_check
+from hardwire_paper.networks.train import pixel_counts
+from hardwire_paper.theory import computation_gap as gap
+from hardwire_paper.theory import scaling
+from hardwire_paper.theory import tables as theory_tables
 
 KINDS_OF_MEASUREMENT = {"groupsum", "start", "node", "loss", "gradient", "gumbel", "forward", "decoupled", "hessian"}
 

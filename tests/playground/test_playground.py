@@ -1,7 +1,9 @@
 """The playground in a real browser: it says what the circuit says, asks for nothing and does not complain."""
 
+import os
 from pathlib import Path
 
+import matplotlib.image
 import numpy as np
 import pytest
 from circuit_oracle import random_circuit
@@ -13,6 +15,7 @@ import hardwire as hw
 from hardwire import cli
 from hardwire.bits import Columns
 from hardwire.playground import page_of, write_page
+from hardwire.playground.share import LIT
 
 ASSETS = Path(__file__).parents[2] / "docs" / "assets" / "playground"
 SHOW_ALL = "images => images.map(image => { playground.show(image); return playground.state.label; })"
@@ -57,7 +60,7 @@ def draw(page, *points):
 
 def test_the_page_of_a_trained_mnist_network_is_below_a_megabyte(mnist, page):
     assert page.stat().st_size < 1_000_000
-    assert mnist[0].about.accuracy > 0.96
+    assert mnist[0].provenance.accuracy > 0.96
 
 
 @browser
@@ -65,8 +68,8 @@ def test_the_page_of_a_trained_mnist_network_is_below_a_megabyte(mnist, page):
 def test_200_test_images_get_the_class_that_the_circuit_gives_without_a_complaint_or_a_request(mnist, page):
     circuit, images = mnist
     with ready(page) as shown:
-        found = wait(shown).evaluate(SHOW_ALL, images.tolist())
-    assert found == circuit.predict(images, raw=True).tolist() and len(found) == 200
+        labels = wait(shown).evaluate(SHOW_ALL, images.tolist())
+    assert labels == circuit.predict(images, raw=True).tolist() and len(labels) == 200
     assert shown.problems == [] and shown.requests == [page.resolve().as_uri()]
 
 
@@ -135,9 +138,9 @@ def test_circuits_of_every_kind_of_image_agree_with_their_page(kind, tmp_path, m
     ink = np.random.default_rng(0).integers(0, 2, (40, 12)) * 255
     path = write_page(circuit, tmp_path / "page.html", shape=(3, 4))
     with ready(path) as shown:
-        found = wait(shown).evaluate(SHOW_ALL, ink.tolist())
+        labels = wait(shown).evaluate(SHOW_ALL, ink.tolist())
     raw = (ink / 255 * full).astype(np.float32 if kind == "floats" else np.uint8)
-    assert found == circuit.predict(raw, raw=encoder is not None).tolist() and len(set(found)) > 1
+    assert labels == circuit.predict(raw, raw=encoder is not None).tolist() and len(set(labels)) > 1
     assert shown.problems == []
 
 
@@ -155,11 +158,49 @@ def test_names_of_classes_cannot_break_out_of_the_page(tmp_path):
     assert shown.problems == []
 
 
+@browser
+@needs_chromium
+def test_a_drawing_is_saved_as_a_picture_of_what_is_shown(mnist, page, tmp_path):
+    with ready(page) as shown:
+        with wait(shown).expect_download() as download:
+            shown.page.click("#save")
+        download.value.save_as(tmp_path / "saved.png")
+        assert download.value.suggested_filename == f"drawing-{shown.page.inner_text('#class')}.png"
+    pixels = matplotlib.image.imread(tmp_path / "saved.png")
+    assert pixels.shape[:2] == (630, 1200)
+    ink = np.load(ASSETS / "mnist-200.npz")["x"][0].reshape(28, 28)
+    middles = (50 + (np.arange(28) + 0.5) * 450 / 28).astype(int)  # of the pixels of the drawing
+    assert np.array_equal(np.rint(pixels[middles][:, middles, 0] * 255), ink)
+    assert shown.problems == []
+
+
+def test_a_published_page_has_a_home_and_a_picture_for_those_who_share_it(mnist, tmp_path):
+    circuit, images = mnist
+    home, url = "https://example.org/?a=1&b=2", "https://example.org/live/mnist.html"
+    write_page(circuit, tmp_path / "my page.html", samples=images, title='"7"', home=home, url=url)
+    text = (tmp_path / "my page.html").read_text()
+    assert '<meta property="og:image" content="https://example.org/live/my%20page.png">' in text
+    assert '<meta property="og:title" content="&#34;7&#34;">' in text
+    assert text.count('href="https://example.org/?a=1&amp;b=2"') == 2
+    assert 'og:description" content="A circuit of 6,312 gates in 3 levels' in text
+    picture = matplotlib.image.imread(tmp_path / "my page.png")
+    assert picture.shape == (630, 1200, 3)
+    fires = np.isclose(picture[80:550, 945:1140], np.array(LIT) / 255, atol=0.01).all(axis=2).any(axis=1)
+    middle = int((circuit.predict(images[:1], raw=True)[0] + 0.5) * 47)  # of the bar of the winner
+    assert fires[middle] and not fires[middle - 47] and not fires[middle + 47]
+
+
+def test_a_page_for_oneself_is_one_file_without_links(mnist, page):
+    text = page.read_text()
+    assert "og:image" not in text and "<a " not in text.partition("<script")[0]
+    assert os.listdir(page.parent) == [page.name]
+
+
 def test_what_one_cannot_draw_is_refused_with_the_reason():
     table = random_circuit(1, inputs=8, classes=2, encoder=hw.Encoder(np.ones((4, 2), np.float32)))
     with pytest.raises(hw.HardwireError, match="reads measurements, not images"):
         page_of(table)
-    with pytest.raises(hw.HardwireError, match="8 values are no square image; say its shape"):
+    with pytest.raises(hw.HardwireError, match="8 values are not a square image; give its shape"):
         page_of(random_circuit(1, inputs=8, classes=2))
     with pytest.raises(hw.HardwireError, match=r"shape \(3, 3\) is not \(height, width\) of 8 values"):
         page_of(random_circuit(1, inputs=8, classes=2), shape=(3, 3))

@@ -6,10 +6,13 @@ import pytest
 from typer.testing import CliRunner
 
 import hardwire as hw
+from hardwire import recipes
 from hardwire.cli import app
-from hardwire.records import board, figure, literature, load_recipe, recipe_names, run_recipe, try_recipe
-from hardwire.records.board import Row, front
-from hardwire.records.recipe import build, parameter_groups
+from hardwire.network import layer_seed
+from hardwire.records import board, figure, literature, run_recipe, running, try_recipe
+from hardwire.records.board import BoardRow, front
+from hardwire.training.recipe_settings import settings_of
+from hardwire.training.run_settings import parameter_groups
 
 SMALL = """
 title = "a test"
@@ -61,37 +64,35 @@ def written(tmp_path, text, name="small.toml"):
 
 
 def test_a_recipe_is_tried_on_validation_rows_and_run_with_one_look_at_the_test_set(tmp_path, monkeypatch):
-    recipe = load_recipe(written(tmp_path, SMALL))
+    recipe = recipes.load(written(tmp_path, SMALL))
     history = try_recipe(recipe, progress=False)
     assert history.split == "validation" and history.final.deploy > 0.3
     reads = []
-    measure = hw.records.recipe.measure_gap
-    monkeypatch.setattr(
-        hw.records.recipe, "measure_gap", lambda net, rows: reads.append(len(rows)) or measure(net, rows)
-    )
+    measure = running.measure_gap
+    monkeypatch.setattr(running, "measure_gap", lambda net, rows: reads.append(len(rows)) or measure(net, rows))
     result = run_recipe(recipe, tmp_path / "out", progress=False)
     assert reads == [450]
     assert result == json.loads((tmp_path / "out" / "small.json").read_text())
     assert result["gates"] == 100 and 0 < result["luts"] < result["luts_whole"] and result["accuracy"] > 30
-    circuit = hw.Circuit.load(tmp_path / "out" / "small.hwc")
+    circuit = hw.Circuit.load(tmp_path / "out" / "small.circuit")
     data = hw.data.load("digits@2")
     right = (circuit.predict(data.test.x) == data.test.y.numpy()).mean()
     assert 100 * right == pytest.approx(result["accuracy"])
 
 
 def test_layers_of_any_kind_make_a_recipe(tmp_path):
-    recipe = load_recipe(written(tmp_path, CONVOLUTION), seed=3)
-    net = build(recipe, hw.data.load("digits@2"))
+    recipe = recipes.load(written(tmp_path, CONVOLUTION), seed=3)
+    net = settings_of(recipe).network(hw.data.load("digits@2"))
     assert [layer.kind for layer in net.layers] == ["conv2d", "or-pool2d", "logic"]
-    assert net.layers[2].seed == 3 * 1009 + 2
-    groups = {group["lr"]: len(group["params"]) for group in parameter_groups(net, recipe.rates)}
+    assert net.layers[2].seed == layer_seed(3, 2)
+    groups = {group["lr"]: len(group["params"]) for group in parameter_groups(net, 0.02, {"layers.0": 0.001})}
     assert groups == {0.001: 2, 0.02: 1}
     assert try_recipe(recipe, progress=False).final.iteration == 4
 
 
 def test_the_front_holds_what_no_row_beats_on_both_axes():
     rows = [
-        Row("mnist", str(n), accuracy, gates, "")
+        BoardRow("mnist", str(n), accuracy, gates, "")
         for n, (gates, accuracy) in enumerate([(1, 90), (2, 89), (2, 95), (9, 95)])
     ]
     assert [row.name for row in front(rows)] == ["0", "2"]
@@ -105,8 +106,8 @@ def test_the_board_is_sorted_and_every_row_of_the_literature_has_a_source():
 
 
 def test_every_recipe_of_the_package_builds_its_row(tmp_path):
-    for name in recipe_names():
-        recipe = load_recipe(name)
+    for name in recipes.names():
+        recipe = recipes.load(name)
         assert recipe.title and recipe.iterations > 0 and "all" in recipe.rates
 
 
@@ -120,25 +121,3 @@ def test_the_command_prints_the_board_and_says_what_is_wrong(tmp_path):
         run(app, ["records", "--data", "mnst"], catch_exceptions=False)
     with pytest.raises(hw.HardwireError, match="unknown recipe 'mnist-8'"):
         run(app, ["records", "try", "mnist-8"], catch_exceptions=False)
-    for text, message in (
-        ("title = ", "cannot be read"),
-        ("title = 3\nspeed = 4", "unknown entry of a recipe 'speed'"),
-        ("title = 3", "lacks data, iterations, batch_size, rates"),
-    ):
-        with pytest.raises(hw.HardwireError, match=message):
-            load_recipe(written(tmp_path, text, "bad.toml"))
-
-
-@pytest.mark.parametrize(
-    ("entry", "message"),
-    [
-        ('[[layers]]\nkind = "logic"\ninputs = 320\nneurns = 20', "layer 0, logic cannot be: .*'neurns'|'neurons'"),
-        ("augment = { flop = true }\n[network]\nwidths = [20]", "augment cannot be: .*'flop'"),
-        ("redraw = { evry = 5 }\n[network]\nwidths = [20]", "redraw cannot be: .*'evry'"),
-        ("[network]\nwidths = [20]\ninptus = 3", "inptus"),
-    ],
-)
-def test_names_that_nothing_takes_are_mistakes_of_the_recipe(tmp_path, entry, message):
-    text = f'title = "t"\ndata = "digits"\niterations = 5\nbatch_size = 32\nrates = {{ all = 0.02 }}\n{entry}\n'
-    with pytest.raises(hw.HardwireError, match=message):
-        try_recipe(load_recipe(written(tmp_path, text, "bad.toml")))

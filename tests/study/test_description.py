@@ -7,11 +7,11 @@ import small_studies
 
 import hardwire as hw
 from hardwire import study
-from hardwire.paper import PRESETS, preset_text
-from hardwire.paper.networks import stream
-from hardwire.selection import SIX
+from hardwire.selection import METHOD_VARIANTS
 from hardwire.study.description import parse
+from hardwire.study.kinds import preset_text, presets
 from hardwire.study.plan import make_plan
+from hardwire_paper.networks import stream
 
 
 def test_every_combination_is_one_run_and_every_run_has_its_own_key():
@@ -28,7 +28,7 @@ def test_a_study_goes_seed_by_seed():
 
 
 def test_with_cage_each_tau_is_a_repeat_with_randomness_of_its_own():
-    description = small_studies.small(methods=list(SIX))
+    description = small_studies.small(methods=list(METHOD_VARIANTS))
     streams = {}
     for config in description:
         streams.setdefault(config["method"], set()).add(stream(config))
@@ -79,7 +79,7 @@ def test_networks_beyond_the_papers_are_axes_too():
     ("preset", "runs"), [("smoke", 24), ("small", 180), ("paper", 3 * 6 * 5 * 3 * 3), ("demo", 12), ("systems", 57)]
 )
 def test_presets_are_valid_and_of_the_stated_size(preset, runs):
-    assert len(parse(preset_text(preset))) == runs and preset in PRESETS
+    assert len(parse(preset_text(preset))) == runs and preset in presets()
 
 
 def test_the_paper_preset_has_the_papers_hyperparameters():
@@ -108,7 +108,8 @@ def test_the_paper_preset_has_the_papers_hyperparameters():
         ("[datasets.digits]", "", "datasets missing; set it at the top"),
         ("[datasets.digits]", "[datasets]", "datasets is empty"),
         ("[datasets.digits]", "[datasets]\ndigits = 3", "datasets.digits must be a table"),
-        ('name = "test"', 'name = "test"\nkind = "networks"', "unknown kind of run 'networks'; did you mean network?"),
+        ('kind = "network"', "", 'kind is missing; say what the runs are, such as kind = "'),
+        ('kind = "network"', 'kind = "networks"', "unknown kind of run 'networks'; did you mean network?"),
         ('name = "test"', 'name = "test"\nthreads = 0', "threads 0 is not a whole number of at least 1"),
         ('name = "test"', 'name = "test"\nworkers = 0', "workers 0 is not a whole number of at least 1"),
         ('name = "test"', 'name = "test"\nkeep = 1', "keep: 1 is not true or false"),
@@ -120,7 +121,7 @@ def test_the_paper_preset_has_the_papers_hyperparameters():
             "in datasets.digits: 'width'; did you mean widths?",
         ),
         ("[datasets.digits]", '[datasets."away.npz"]', "there is no file away.npz"),
-        ("depths = [2]", "depths = [2", "this is not TOML"),
+        ("depths = [2]", "depths = [2", "is not valid TOML"),
     ],
 )
 def test_a_mistake_in_the_file_is_named_with_the_way_out(tmp_path, before, after, message):
@@ -133,10 +134,10 @@ def test_a_mistake_in_the_file_is_named_with_the_way_out(tmp_path, before, after
 
 
 def test_a_file_that_is_not_there_or_not_text_is_one_error(tmp_path):
-    with pytest.raises(hw.HardwireError, match="cannot read the study"):
+    with pytest.raises(hw.HardwireError, match="there is no file"):
         study.describe(tmp_path / "none.toml")
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(hw.HardwireError, match="not a text file"):
+    with pytest.raises(hw.HardwireError, match="is not UTF-8 text"):
         study.describe(tmp_path / "bytes.toml")
 
 

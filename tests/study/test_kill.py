@@ -9,8 +9,8 @@ from pathlib import Path
 import small_studies
 
 from hardwire import study
-from hardwire.paper.groups import NetworkRun
 from hardwire.study.version import code_version
+from hardwire_paper.runs import NetworkRun
 
 
 def test_a_study_killed_at_random_moments_ends_with_the_planned_runs_and_the_same_results(tmp_path):
@@ -31,7 +31,7 @@ def test_a_study_killed_at_random_moments_ends_with_the_planned_runs_and_the_sam
         process.communicate()
         kills += 1
     assert kills >= 2
-    finished, straight = (small_studies.conduct_here(description, path) for path in (killed, undisturbed))
+    finished, straight = (small_studies.run_here(description, path) for path in (killed, undisturbed))
     assert finished.done == straight.done == len(description) == 12
 
     with study.Store(killed) as one, study.Store(undisturbed) as other:

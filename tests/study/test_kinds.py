@@ -5,8 +5,9 @@ import small_studies
 
 import hardwire as hw
 from hardwire import study
-from hardwire.study.conductor import conduct
-from hardwire.study.description import parse, positive, whole
+from hardwire.study.checks import positive, whole
+from hardwire.study.coordinator import run_study
+from hardwire.study.description import parse
 from hardwire.study.kinds import find_kind, label
 from hardwire.study.plan import make_plan
 from hardwire.study.version import code_version
@@ -18,16 +19,16 @@ class Falling(study.Kind):
     name = "falling"
     axes = (study.Axis("seed", "seeds", whole(0)), study.Axis("height", "heights", positive))
 
-    def run(self, job: study.Job) -> study.Outcome:
-        """One record a second; it goes on from its checkpoint, a number in a text file."""
+    def run(self, job: study.StudyJob) -> study.Outcome:
+        """One record a second; it continues from its checkpoint, a number in a text file."""
         start = int(job.checkpoint.read_text()) if job.checkpoint.exists() else 0
         if start:
-            job.tell(start, 3, {})
+            job.report_progress(start, 3, {})
         records = []
         for second in range(start + 1, 4):
             records.append({"iteration": second, "speed": 9.81 * second, "name": "ball"})
             job.checkpoint.write_text(str(second))
-            job.tell(second, 3, records[-1])
+            job.report_progress(second, 3, records[-1])
         return study.Outcome(records, {"energy": 9.81 * job.config.number("height")}, 0.1)
 
     def estimate(self, config: study.Config, threads: int) -> study.Cost:
@@ -47,8 +48,8 @@ def falling():
 
 def test_a_kind_of_ones_own_runs_and_reports_without_a_word_of_its_own(tmp_path):
     path = tmp_path / "balls.sqlite"
-    standing = small_studies.conduct_here(parse(DESCRIPTION), path)
-    assert (standing.done, standing.total) == (4, 4)
+    progress = small_studies.run_here(parse(DESCRIPTION), path)
+    assert (progress.done, progress.total) == (4, 4)
     with study.Store(path) as store:
         results = store.finished("falling")
         assert store.facts()["g"] == 9.81 and store.finished("network") == []
@@ -71,23 +72,23 @@ def test_what_is_done_is_not_planned_again(tmp_path):
     assert len(make_plan(description, 1, 1, done=description.configs[:3]).costs) == 1
 
 
-class Ears(study.Watcher):
+class Listener(study.Watcher):
     def __init__(self):
         self.heard = []
 
-    def progressed(self, standing, config, progress):
+    def progressed(self, study, config, progress):
         self.heard.append((progress.iteration, bool(progress.record)))
 
 
-def test_a_run_that_goes_on_says_from_where(tmp_path):
+def test_a_run_that_is_continued_says_from_where(tmp_path):
     description = parse(DESCRIPTION.replace("[0, 1]", "[0]").replace("[1.0, 2.5]", "[1.0]"))
     key = description.configs[0].key(code_version(description.kind))
-    ears = Ears()
+    listener = Listener()
     with study.Store(tmp_path / "balls.sqlite", create=True) as store:
         store.work.mkdir()
         (store.work / f"{key}.checkpoint").write_text("2")
-        conduct(description, store, small_studies.InProcess(), watcher=ears)
-    assert ears.heard == [(2, False), (3, True)]
+        run_study(description, store, small_studies.InProcess(), watcher=listener)
+    assert listener.heard == [(2, False), (3, True)]
 
 
 def test_a_store_with_runs_of_a_kind_that_is_not_installed_still_opens(tmp_path):
@@ -95,8 +96,8 @@ def test_a_store_with_runs_of_a_kind_that_is_not_installed_still_opens(tmp_path)
         config = study.Config.of("knitting", {"seed": 1, "needles": "thick"})
         store.begin("key", config, "test")
         store.fail("key", "no wool")
-        ((found, state),) = store.failures()
-    assert found == config and state.error == "no wool" and label(found) == "needles thick seed 1"
+        ((failed, state),) = store.failures()
+    assert failed == config and state.error == "no wool" and label(failed) == "needles thick seed 1"
     with pytest.raises(hw.HardwireError, match="unknown kind of run 'knitting'"):
         find_kind("knitting")
 

@@ -5,10 +5,10 @@ import pytest
 import hardwire as hw
 from hardwire.study.reporting.content import Report, Section
 from hardwire.study.reporting.figure import Figure, draw, legend_below, panels
-from hardwire.study.reporting.pages import NOTHING, fill, fill_pages
-from hardwire.study.reporting.table import Entry, table
+from hardwire.study.reporting.pages import NOT_RUN, fill, fill_pages
+from hardwire.study.reporting.table import TableCell, table
 
-TABLE = table("speeds", "Speeds", ["Ball", "Speed"], [["red", Entry("1.5", "2", "differ")]], notes=["a rule"])
+TABLE = table("speeds", "Speeds", ["Ball", "Speed"], [["red", TableCell("1.5", "2", "differ")]], notes=["a rule"])
 DRAWN = draw(lambda drawing: drawing.subplots().plot([1, 2]), 2, 2)
 FIGURE = Figure("course", "Course", "It falls.", "", *DRAWN, TABLE)
 REPORT = Report(
@@ -44,8 +44,8 @@ def test_a_figure_is_written_beside_the_page_on_white(tmp_path):
 
 
 def test_what_has_not_been_run_is_said_to_be_missing():
-    assert NOTHING in fill(part("table none"), REPORT)[0] and NOTHING in fill(part("figure none"), REPORT)[0]
-    assert NOTHING in fill(part("text none"), REPORT)[0]
+    assert NOT_RUN in fill(part("table none"), REPORT)[0] and NOT_RUN in fill(part("figure none"), REPORT)[0]
+    assert NOT_RUN in fill(part("text none"), REPORT)[0]
 
 
 def test_a_part_that_does_not_end_and_an_unknown_one_are_refused_and_the_page_stays(tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -12,8 +13,8 @@ import hardwire as hw
 from hardwire import study
 from hardwire.cli.study import app
 from hardwire.study import Cost, Outcome, Store, kinds, version
-from hardwire.study.conductor import conduct
-from hardwire.study.description import positive, whole
+from hardwire.study.checks import positive, whole
+from hardwire.study.coordinator import run_study
 from hardwire.study.published import publish
 from hardwire.study.reporting.content import build
 from hardwire.study.reporting.studies import studies
@@ -74,7 +75,7 @@ def work(path, file, only=lambda config: True, code=None, fail=()):
             if config["height"] in fail:
                 store.fail(key, "the ball is gone", "host:1")
             else:
-                store.finish(key, KIND.run(study.Job(config, path)), "host:1")
+                store.finish(key, KIND.run(study.StudyJob(config, path)), "host:1")
     return path
 
 
@@ -165,7 +166,7 @@ def test_what_is_running_and_where_is_not_published(tmp_path, folder):
 def test_a_piece_has_the_facts_about_its_own_values_only(tmp_path, folder):
     path = tmp_path / "work.sqlite"
     with Store(path, create=True) as store:
-        conduct(study.describe(folder / "2-high.toml"), store, InProcess())
+        run_study(study.describe(folder / "2-high.toml"), store, InProcess())
     published(path, folder)
     with Store(folder / "2-high.sqlite") as store:
         assert store.facts()["weather 7.0"] == "wet" and "weather 1.0" not in store.facts()
@@ -206,8 +207,10 @@ def test_a_piece_is_written_whole_or_not_at_all(tmp_path, folder, monkeypatch):
 def test_a_report_puts_what_runs_took_beside_what_was_planned(tmp_path, folder):
     path, description = tmp_path / "work.sqlite", study.describe(folder / "1-low.toml")
     with Store(path, create=True) as store:
-        conduct(description, store, InProcess(), weights={config: 45.0 for config in description})
-        conduct(description, store, InProcess(), weights={config: 900.0 for config in description})  # the first counts
+        run_study(description, store, InProcess(), weights={config: 45.0 for config in description})
+        run_study(
+            description, store, InProcess(), weights={config: 900.0 for config in description}
+        )  # the first counts
     published(path, folder)
     with Store(folder) as store:
         report = build(store)
@@ -221,7 +224,7 @@ def test_the_plans_of_two_days_are_one(tmp_path, folder):
     for day, seed in (("monday", 0), ("tuesday", 1)):
         with Store(tmp_path / day, create=True) as store:
             weights = {config: 40.0 + seed for config in description if config["seed"] == seed}
-            conduct(description, store, InProcess(), weights=weights)
+            run_study(description, store, InProcess(), weights=weights)
         published(tmp_path / day, folder)
     with Store(folder) as store:
         assert sorted(store.facts()["plan low"].values()) == [40.0, 40.0, 41.0, 41.0]
@@ -255,21 +258,22 @@ def test_a_study_goes_on_in_a_copy_of_what_is_published(tmp_path, folder):
     copy.write_bytes((folder / "1-low.sqlite").read_bytes())
     with Store(copy, create=True) as store:
         before = store.states()
-        conduct(study.describe(folder / "1-low.toml"), store, InProcess())
+        run_study(study.describe(folder / "1-low.toml"), store, InProcess())
         assert len(store.finished()) == 4 and before.items() <= store.states().items()
     assert published(copy, folder)["1-low.sqlite"].done == 4
 
 
 def test_a_study_remembers_the_commit_of_the_code_that_runs_it(tmp_path, folder, monkeypatch):
-    monkeypatch.setattr("hardwire.study.conductor.commit", lambda: "aaaabbbbccccdddd")
+    monkeypatch.setattr("hardwire.study.coordinator.commit", lambda: "aaaabbbbccccdddd")
     monkeypatch.setattr("hardwire.study.published.commit", lambda: "another, of a later day")
     with Store(tmp_path / "work.sqlite", create=True) as store:
-        conduct(study.describe(folder / "2-high.toml"), store, InProcess())
+        run_study(study.describe(folder / "2-high.toml"), store, InProcess())
     published(tmp_path / "work.sqlite", folder)
     with Store(folder) as store:
         assert _cell(build(store), "high", "Code") == f"{code_version(KIND)} (commit aaaabbbbcc)"
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git: apt install git")
 def test_the_commit_is_that_of_a_checkout_without_changes_and_else_unknown(tmp_path, monkeypatch):
     def git(*arguments):
         who = ["-c", "user.name=a", "-c", "user.email=a@b"]

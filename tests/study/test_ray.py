@@ -9,10 +9,10 @@ import small_studies
 from waiting_kind import Waiting
 
 from hardwire import study
-from hardwire.paper.groups import NetworkRun
 from hardwire.study.description import parse
+from hardwire_paper.runs import NetworkRun
 
-ray = pytest.importorskip("ray", reason="ray is not installed")
+ray = pytest.importorskip("ray", reason="needs ray: pip install 'hardwire[ray]'")
 pytestmark = pytest.mark.ray
 
 
@@ -22,7 +22,7 @@ class _Killer(study.Watcher):
     def __init__(self, cluster, node, folder):
         self.cluster, self.node, self.folder, self.killed = cluster, node, folder, False
 
-    def changed(self, standing: study.Standing) -> None:
+    def changed(self, progress: study.StudyProgress) -> None:
         started = [int(path.name.split("-")[-1]) for path in self.folder.glob("started-*")]
         if not self.killed and len(started) == 2:
             self.cluster.remove_node(self.node, allow_graceful=False)
@@ -56,7 +56,7 @@ def cluster(monkeypatch):
         with _at_most(90):
             started = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     except TimeoutError:  # Ray itself waits for ever, for example where another cluster has the ports
-        pytest.skip("Ray did not start a cluster within 90 seconds")
+        pytest.skip("needs ports that Ray can use: it did not start a cluster within 90 seconds")
     with _at_most(300):
         yield started
     ray.shutdown()
@@ -72,20 +72,20 @@ def test_a_node_that_dies_costs_its_run_a_retry_and_not_the_study_and_results_ar
     killer = _Killer(cluster, node, tmp_path)
     waiting = parse(f'name = "waiting"\nkind = "waiting"\nseeds = [0, 1, 2]\nfolder = "{tmp_path}"\n')
     options = {"runner": "ray", "address": cluster.address}
-    standing = study.run(waiting, tmp_path / "waiting.sqlite", watcher=killer, **options)
-    assert killer.killed and standing.retried >= 1
-    assert standing.done == 3 and standing.failed == 0
+    progress = study.run(waiting, tmp_path / "waiting.sqlite", watcher=killer, **options)
+    assert killer.killed and progress.retried >= 1
+    assert progress.done == 3 and progress.failed == 0
 
     networks = small_studies.small(small_studies.digits_npz(tmp_path / "digits.npz"), methods=["gumbel-st+cage"])
     assert study.run(networks, tmp_path / "ray.sqlite", **options).done == len(networks)
-    small_studies.conduct_here(networks, tmp_path / "local.sqlite")
+    small_studies.run_here(networks, tmp_path / "local.sqlite")
     with study.Store(tmp_path / "local.sqlite") as one, study.Store(tmp_path / "ray.sqlite") as other:
         assert _results(one) == _results(other)
 
 
 def _is_alive(process: int) -> bool:
     status = Path(f"/proc/{process}/status")
-    return status.exists() and "State:\tZ" not in status.read_text()
+    return status.exists() and "RunState:\tZ" not in status.read_text()
 
 
 def _results(store: study.Store) -> list:

@@ -9,17 +9,17 @@ from typer.testing import CliRunner
 import hardwire as hw
 from hardwire import study
 from hardwire.cli.study import app
-from hardwire.files import tensors as tensorfile
-from hardwire.study.conductor import ATTEMPTS, conduct
-from hardwire.study.runners import Lost, open_runner
-from hardwire.study.worker import NoRoom, Task, attempt
+from hardwire.files import arrays
+from hardwire.study.coordinator import ATTEMPTS, run_study
+from hardwire.study.runners import WorkerLost, open_runner
+from hardwire.study.worker import DiskFull, Task, attempt
 
 
 def test_a_finished_study_has_nothing_left_to_do(tmp_path):
     description = small_studies.small(iterations=[4])
     for _ in range(2):
-        standing = small_studies.conduct_here(description, tmp_path / "study.sqlite")
-        assert (standing.done, standing.failed, standing.waiting) == (6, 0, 0)
+        progress = small_studies.run_here(description, tmp_path / "study.sqlite")
+        assert (progress.done, progress.failed, progress.waiting) == (6, 0, 0)
     with study.Store(tmp_path / "study.sqlite") as store:
         assert {state.attempts for state in store.states().values()} == {1}
 
@@ -28,16 +28,16 @@ def test_a_finished_study_leaves_the_checkpoints_of_another_one_in_the_same_stor
     checkpoint = tmp_path / "study.sqlite.work" / "other.checkpoint"
     checkpoint.parent.mkdir()
     checkpoint.write_text("half way")
-    small_studies.conduct_here(small_studies.small(iterations=[4]), tmp_path / "study.sqlite")
+    small_studies.run_here(small_studies.small(iterations=[4]), tmp_path / "study.sqlite")
     assert [path.name for path in checkpoint.parent.iterdir()] == [checkpoint.name]
     checkpoint.unlink()
-    small_studies.conduct_here(small_studies.small(iterations=[4]), tmp_path / "study.sqlite")
+    small_studies.run_here(small_studies.small(iterations=[4]), tmp_path / "study.sqlite")
     assert not checkpoint.parent.exists()
 
 
 def test_a_larger_grid_adds_to_what_is_there(tmp_path):
-    small_studies.conduct_here(small_studies.small(iterations=[4]), tmp_path / "study.sqlite")
-    small_studies.conduct_here(small_studies.small(iterations=[4], seeds=[0, 1]), tmp_path / "study.sqlite")
+    small_studies.run_here(small_studies.small(iterations=[4]), tmp_path / "study.sqlite")
+    small_studies.run_here(small_studies.small(iterations=[4], seeds=[0, 1]), tmp_path / "study.sqlite")
     with study.Store(tmp_path / "study.sqlite") as store:
         assert len(store.finished()) == 12
 
@@ -45,13 +45,13 @@ def test_a_larger_grid_adds_to_what_is_there(tmp_path):
 def test_a_failed_run_is_recorded_with_its_error_and_tried_again_on_request(tmp_path):
     description = small_studies.small(methods=["soft-mix"], taus=[1.0], learning_rates=[0.01, 1e38], iterations=[30])
     path = tmp_path / "study.sqlite"
-    standing = small_studies.conduct_here(description, path)
-    assert (standing.done, standing.failed) == (1, 1)
-    small_studies.conduct_here(description, path)
+    progress = small_studies.run_here(description, path)
+    assert (progress.done, progress.failed) == (1, 1)
+    small_studies.run_here(description, path)
     with study.Store(path) as store:
         ((config, state),) = store.failures()
         assert config["learning_rate"] == 1e38 and state.attempts == 1 and "diverged" in state.error
-    small_studies.conduct_here(description, path, retry_failed=True)
+    small_studies.run_here(description, path, retry_failed=True)
     with study.Store(path) as store:
         ((_, state),) = store.failures()
         assert state.attempts == 2
@@ -65,8 +65,8 @@ class _WorkerKiller(study.Watcher):
     def __init__(self):
         self.killed, self.others = False, set(multiprocessing.active_children())  # another library's pool, perhaps
 
-    def changed(self, standing):
-        at_work = any(progress for _, progress in standing.running.values())
+    def changed(self, progress):
+        at_work = any(progress for _, progress in progress.running.values())
         if at_work and not self.killed:
             next(iter(set(multiprocessing.active_children()) - self.others)).kill()
             self.killed = True
@@ -76,8 +76,8 @@ def test_a_worker_that_is_killed_costs_its_run_a_retry_and_not_the_study(tmp_pat
     data = small_studies.digits_npz(tmp_path / "digits.npz")
     description = small_studies.small(data, methods=["hard-st"], iterations=[300])
     killer = _WorkerKiller()
-    standing = study.run(description, tmp_path / "study.sqlite", workers=1, watcher=killer)
-    assert killer.killed and (standing.done, standing.failed, standing.retried) == (2, 0, 1)
+    progress = study.run(description, tmp_path / "study.sqlite", workers=1, watcher=killer)
+    assert killer.killed and (progress.done, progress.failed, progress.retried) == (2, 0, 1)
     assert set(multiprocessing.active_children()) <= killer.others
 
 
@@ -95,9 +95,9 @@ class _Scripted(small_studies.InProcess):
 def test_a_run_that_loses_its_worker_every_time_counts_as_failed(tmp_path):
     description = small_studies.small(methods=["hard-st"], taus=[1.0])
     with study.Store(tmp_path / "study.sqlite", create=True) as store:
-        standing = conduct(description, store, _Scripted(lambda key: Lost(key, "out of memory")))
+        progress = run_study(description, store, _Scripted(lambda key: WorkerLost(key, "out of memory")))
         ((_, state),) = store.failures()
-    assert (standing.failed, standing.retried, state.attempts) == (1, ATTEMPTS - 1, ATTEMPTS)
+    assert (progress.failed, progress.retried, state.attempts) == (1, ATTEMPTS - 1, ATTEMPTS)
     assert "lost its worker 3 times, the last time: out of memory" in state.error
 
 
@@ -105,19 +105,19 @@ def test_no_room_for_checkpoints_stops_the_study_and_the_run_is_not_blamed(tmp_p
     description = small_studies.small(iterations=[4])
     with study.Store(tmp_path / "study.sqlite", create=True) as store:
         with pytest.raises(hw.HardwireError, match="no room; make room and start the study again"):
-            conduct(description, store, _Scripted(lambda key: NoRoom(key, "no room")))
+            run_study(description, store, _Scripted(lambda key: DiskFull(key, "no room")))
         assert [state.status for state in store.states().values()] == ["interrupted"]
-    assert small_studies.conduct_here(description, tmp_path / "study.sqlite").done == 6
+    assert small_studies.run_here(description, tmp_path / "study.sqlite").done == 6
 
 
 def test_a_worker_tells_a_full_disk_from_a_failure(tmp_path, monkeypatch):
     def full(path, payload):
         raise hw.HardwireError(f"cannot write {path}: No space left on device")
 
-    monkeypatch.setattr(tensorfile, "write_whole", full)
+    monkeypatch.setattr(arrays, "write_whole", full)
     description = small_studies.small()
     event = attempt(Task("key", description.kind, description.configs[0], tmp_path / "work"))
-    assert isinstance(event, NoRoom) and "no room on the disk" in event.error
+    assert isinstance(event, DiskFull) and "no room on the disk" in event.error
 
 
 def test_unknown_runners_are_named():
@@ -133,7 +133,7 @@ def test_a_plan_of_days_asks_first_whatever_the_number_of_runs(tmp_path, seeds, 
     file.write_text(small_studies.small(seeds=list(range(seeds)), iterations=[iterations]).text)
     answer = CliRunner().invoke(app, ["run", str(file)])
     assert isinstance(answer.exception, hw.HardwireError)
-    assert "days; if that is meant, say --yes" in str(answer.exception)
+    assert "days; add --yes to run it anyway" in str(answer.exception)
     assert not list(tmp_path.glob("*.sqlite*"))
 
 
@@ -142,7 +142,7 @@ def test_init_writes_a_preset_and_never_over_a_file(tmp_path):
     assert CliRunner().invoke(app, ["init", str(file), "--preset", "paper"]).exit_code == 0
     assert len(study.describe(file)) == 810
     again = CliRunner().invoke(app, ["init", str(file)])
-    assert "is there already" in str(again.exception)
+    assert "already exists" in str(again.exception)
     wrong = CliRunner().invoke(app, ["init", str(tmp_path / "x.toml"), "--preset", "tiny"])
     assert "unknown preset 'tiny'" in str(wrong.exception)
 

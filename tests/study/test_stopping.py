@@ -14,7 +14,7 @@ def test_sigterm_and_an_ignored_sigint_stop_a_study_and_the_same_command_goes_on
     _, first = _run_until("it/s", tmp_path, signal.SIGTERM)
     said, second = _run_until("goes on from iteration", tmp_path, signal.SIGINT)
     for code, rest in (first, second):
-        assert code == 130 and "the same command goes on" in rest
+        assert code == 130 and "the same command continues" in rest
     assert int(said.split("from iteration ")[1].split(" ")[0].replace(",", "")) >= 20
     with study.Store(tmp_path / "test.sqlite") as store:
         (state,) = store.states().values()
@@ -52,7 +52,7 @@ def test_each_evaluation_is_a_line_with_speed_and_time_left_where_nobody_watches
     paper = Paper()
     with Overview(paper) as overview:
         description = small_studies.small(methods=["hard-st"], taus=[1.0])
-        small_studies.conduct_here(description, tmp_path / "study.sqlite", watcher=overview)
+        small_studies.run_here(description, tmp_path / "study.sqlite", watcher=overview)
     assert len(paper.lines) == 13 and "iteration 5 of 60, deployed" in paper.lines[0]
     assert all("it/s; about" in line and line.endswith(" left") for line in paper.lines[:-1])
     assert paper.lines[-1].startswith("1 of 1 done, 0 running, 0 failed; digits hard-st tau 1")

@@ -39,8 +39,8 @@ def test_of_two_code_versions_the_later_result_counts(store):
     small_studies.put(store, run)
     store.begin("other", newer.config, "later")
     store.finish("other", Outcome(newer.records, {}, 1.0))
-    (found,) = store.finished()
-    assert found.code == "later" and found.records == newer.records
+    (result,) = store.finished()
+    assert result.code == "later" and result.records == newer.records
 
 
 def test_any_sqlite_client_can_read_it(store):
@@ -53,11 +53,11 @@ def test_any_sqlite_client_can_read_it(store):
         assert client.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
-def test_a_store_of_a_newer_version_is_left_alone(store):
+def test_a_store_of_another_version_is_left_alone(store):
     small_studies.put(store, small_studies.made_result())
     with sqlite3.connect(store.path) as client:
         client.execute("PRAGMA user_version = 99")
-    with pytest.raises(hw.HardwireError, match=f"version 99 of the store and this hardwire reads up to {VERSION}"):
+    with pytest.raises(hw.HardwireError, match=f"version 99 of the store, and this hardwire reads version {VERSION}"):
         study.Store(store.path)
 
 
@@ -98,7 +98,7 @@ def test_a_full_disk_stops_the_study_and_loses_nothing(store):
     store._db.execute(f"PRAGMA max_page_count = {pages}")  # SQLite then behaves as on a full disk
     big = small_studies.made_result(seed=1, selection=(0.0,) * 500, deploy=(0.5,) * 500)
     store.begin(big.key, big.config, big.code)
-    with pytest.raises(hw.HardwireError, match="full; what it holds is safe"):
+    with pytest.raises(hw.HardwireError, match="full; its content is safe"):
         store.finish(big.key, Outcome(big.records, {}, 1.0))
     assert store.states()[big.key].status == "running" and len(store.finished()) == 1
     store._db.execute("PRAGMA max_page_count = 1000000")
@@ -114,7 +114,7 @@ def test_tables_are_exported_as_csv_and_parquet(store, tmp_path):
     assert ",mnist-binary," in (tmp_path / "csv" / "runs.csv").read_text()
     with pytest.raises(hw.HardwireError, match="unknown format 'xml'; choose one of: csv, parquet"):
         export_tables(store, tmp_path, "xml")
-    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow: pip install 'hardwire[parquet]'")
     export_tables(store, tmp_path / "parquet", "parquet")
     table = parquet.read_table(tmp_path / "parquet" / "records.parquet")
     assert table["selection"].to_pylist() == [0.0, 0.25]
@@ -129,6 +129,6 @@ def test_two_studies_on_one_store_at_once_are_refused(store):
 
 def test_the_key_of_a_run_is_in_the_store(tmp_path):
     description = small_studies.small(methods=["hard-st"], taus=[1.0], iterations=[2])
-    small_studies.conduct_here(description, tmp_path / "one.sqlite")
+    small_studies.run_here(description, tmp_path / "one.sqlite")
     with study.Store(tmp_path / "one.sqlite") as store:
         assert list(store.states()) == [description.configs[0].key(code_version(description.kind))]

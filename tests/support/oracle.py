@@ -100,9 +100,15 @@ def node(method, z, outputs, tau, noise=None):
     return sum(weights[i] * outputs[i] for i in range(len(z)))
 
 
-def logit_gradient(method, z, outputs, tau, delta, noise=None):
+def surrogate_weights(method, z, tau, noise=None, surrogate="noisy"):
+    """The weights of the backward pass: "noisy" with the noise of the forward pass, "clean" (hard methods) without."""
+    clean = surrogate == "clean" and method in HARD_METHODS
+    return softmax(z if clean else with_noise(method, z, noise), tau)
+
+
+def logit_gradient(method, z, outputs, tau, delta, noise=None, surrogate="noisy"):
     """The gradient proposition: dL/dz_j = delta / tau * w_j * (g_j - sum_i w_i g_i)."""
-    w = softmax(with_noise(method, z, noise), tau)
+    w = surrogate_weights(method, z, tau, noise, surrogate)
     mixture = sum(w[i] * outputs[i] for i in range(len(z)))
     return [delta / tau * w[j] * (outputs[j] - mixture) for j in range(len(z))]
 
@@ -152,7 +158,9 @@ def scores(batch, logits, wirings, classes, mode, method="hard-st", tau=1.0, noi
     return [class_scores(activations(sample, wirings, weights, mode)[-1], classes) for sample in batch]
 
 
-def gradients(batch, logits, wirings, classes, method, tau, upstream, noise=None, input_gradient="chosen"):
+def gradients(
+    batch, logits, wirings, classes, method, tau, upstream, noise=None, input_gradient="chosen", surrogate="noisy"
+):
     """Of sum(upstream * scores) in the method's own pass: by the logits, [layer][neuron][gate], and by the input.
 
     The input gradient of a node follows its forward pass: the soft derivative of the mixture, or of the gate picked;
@@ -173,8 +181,9 @@ def gradients(batch, logits, wirings, classes, method, tau, upstream, noise=None
                 outputs = [soft_gate(i, a, b) for i in range(16)]
                 drawn = noise[layer][n] if noise else None
                 if input_gradient == "mixture":
-                    w = softmax(with_noise(method, logits[layer][n], drawn), tau)
-                for j, value in enumerate(logit_gradient(method, logits[layer][n], outputs, tau, delta[n], drawn)):
+                    w = surrogate_weights(method, logits[layer][n], tau, drawn, surrogate)
+                by_gate = logit_gradient(method, logits[layer][n], outputs, tau, delta[n], drawn, surrogate)
+                for j, value in enumerate(by_gate):
                     by_logits[layer][n][j] += value
                 below[first] += delta[n] * sum(w[i] * slope_a(i, b) for i in range(16))
                 below[second] += delta[n] * sum(w[i] * slope_b(i, a) for i in range(16))

@@ -86,7 +86,9 @@ def slopes_of(weights, a, b):
     )
 
 
-def gradients(levels, batch, method, tau, upstream, noises=None, wire_tau=None, by_mixture=(False, False)):
+def gradients(
+    levels, batch, method, tau, upstream, noises=None, wire_tau=None, by_mixture=(False, False), surrogate="noisy"
+):
     """Of sum(upstream * outputs of the last level) in the method's pass.
 
     By gate logits [level][row][16], by wire logits [level][2][row][K] (None where there are none) and by the input. The
@@ -114,9 +116,11 @@ def gradients(levels, batch, method, tau, upstream, noises=None, wire_tau=None, 
                     row, outputs = level["rows"][n], [oracle.soft_gate(i, a, b) for i in range(16)]
                     drawn = noise[0][row] if noise else None
                     z = level["gates"][row]
-                    for j, value in enumerate(oracle.logit_gradient(method, z, outputs, tau, delta[n], drawn)):
+                    for j, value in enumerate(
+                        oracle.logit_gradient(method, z, outputs, tau, delta[n], drawn, surrogate)
+                    ):
                         by_gates[place][row][j] += value
-                    mixed = oracle.softmax(oracle.with_noise(method, z, drawn), tau)
+                    mixed = oracle.surrogate_weights(method, z, tau, drawn, surrogate)
                 else:
                     mixed = weights
                 slopes = slopes_of(mixed if by_mixture[1] else weights, a, b)
@@ -129,8 +133,10 @@ def gradients(levels, batch, method, tau, upstream, noises=None, wire_tau=None, 
                     if level["wire_logits"] is not None:
                         row = level["rows"][n]
                         z, drawn = level["wire_logits"][side][row], noise[1][side][row] if noise else None
-                        found = oracle.logit_gradient(method, z, candidates, wire_tau, delta[n] * learning[side], drawn)
-                        for k, value in enumerate(found):
+                        steps = oracle.logit_gradient(
+                            method, z, candidates, wire_tau, delta[n] * learning[side], drawn, surrogate
+                        )
+                        for k, value in enumerate(steps):
                             by_wires[place][side][row][k] += value
                     for k, wire in enumerate(wires):
                         if wire >= 0:
@@ -140,9 +146,9 @@ def gradients(levels, batch, method, tau, upstream, noises=None, wire_tau=None, 
     return by_gates, by_wires, by_input
 
 
-def convolution(image, leaves, floors, stride, padding, rows, columns):
+def convolution(image, leaves, tree_levels, stride, padding, rows, columns):
     """One kernel on one image. image [channel][y][x] of 0 and 1; leaves, a list of (channel, dy, dx), 2**depth of them;
-    floors, the gates of each floor of the tree, from the leaves to the root -> [rows][columns]."""
+    tree_levels, the gates of each tree level of the tree, from the leaves to the root -> [rows][columns]."""
     height, width = len(image[0]), len(image[0][0])
 
     def pixel(channel, y, x):
@@ -150,7 +156,7 @@ def convolution(image, leaves, floors, stride, padding, rows, columns):
 
     def answer(top, left):
         values = [pixel(channel, top + dy, left + dx) for channel, dy, dx in leaves]
-        for gates in floors:
+        for gates in tree_levels:
             values = [oracle.hard_gate(g, values[2 * i], values[2 * i + 1]) for i, g in enumerate(gates)]
         (root,) = values
         return root

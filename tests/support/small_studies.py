@@ -9,13 +9,14 @@ import torch
 
 import hardwire as hw
 from hardwire import study
-from hardwire.paper.groups import NetworkRun
-from hardwire.study.conductor import conduct
+from hardwire.study.coordinator import run_study
 from hardwire.study.description import parse
 from hardwire.study.worker import attempt
+from hardwire_paper.runs import NetworkRun
 
 SMALL = """
 name = "test"
+kind = "network"
 methods = ["soft-mix", "hard-st", "gumbel-st+cage"]
 taus = [0.5, 2.0]
 depths = [2]
@@ -86,10 +87,10 @@ class InProcess:
         pass
 
 
-def conduct_here(description: study.Description, path, **options) -> study.Standing:
+def run_here(description: study.Description, path, **options) -> study.StudyProgress:
     """The study in this process, without starting others."""
     with study.Store(path, create=True) as store, store.exclusive():
-        return conduct(description, store, InProcess(), **options)
+        return run_study(description, store, InProcess(), **options)
 
 
 def made_result(method="hard-st", tau=1.0, seed=0, selection=(0.0, 0.0), deploy=(0.5, 0.9), depth=6, **rest):
@@ -115,7 +116,7 @@ def made_run(*arguments, **rest) -> NetworkRun:
 
 def _made_record(config, number, gap, accuracy) -> dict:
     depth = config["depth"]
-    gaps = hw.measure.Gap(accuracy + gap, accuracy, accuracy, 100)
+    gaps = hw.measure.Gap(min(1.0, max(0.0, accuracy + gap)), accuracy, accuracy, 100)
     return {
         "iteration": number * config["evaluate_every"],
         "loss": 1.0,

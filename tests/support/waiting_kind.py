@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from hardwire import study
-from hardwire.study.description import whole
+from hardwire.study.checks import whole
 
 
 def _path(key: str, value: object) -> str:
@@ -18,7 +18,7 @@ class Waiting(study.Kind):
     name = "waiting"
     axes = (study.Axis("seed", "seeds", whole(0)), study.Axis("folder", "folder", _path))
 
-    def run(self, job: study.Job) -> study.Outcome:
+    def run(self, job: study.StudyJob) -> study.Outcome:
         folder = Path(job.config.text("folder"))
         (folder / f"started-{job.config['seed']}-{os.getpid()}").touch()
         while not (folder / "go").exists():

@@ -175,7 +175,7 @@ def test_a_model_that_has_just_been_trained_can_be_copied_and_deployed():
     ("attempt", "message"),
     [
         (lambda: hw.Choice(1), "choices 1 is not a whole number of at least 2"),
-        (lambda: hw.Choice(3, "soft-mix", cage=True), "soft-mix has no such"),
+        (lambda: hw.Choice(3, "soft-mix", cage=True), "does not apply to soft-mix"),
         (lambda: hw.Choice(3, tau=hw.CAGE()), "normalised for 16 choices, not 3"),
         (lambda: hw.Choice(3)(torch.zeros(2, 4)), r"\[2, 4\] for 3 choices"),
         (lambda: hw.Choice(2)(torch.tensor([0.0, float("nan")])), "NaN or infinity"),

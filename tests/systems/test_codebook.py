@@ -85,7 +85,9 @@ def test_codes_may_start_as_vectors_of_the_data():
 
 
 def test_codes_and_gradients_are_those_of_vector_quantize_pytorch():
-    library = pytest.importorskip("vector_quantize_pytorch")
+    library = pytest.importorskip(
+        "vector_quantize_pytorch", reason="needs its reference: pip install vector-quantize-pytorch"
+    )
     ours, z = hw.VectorQuantizer(50, 8, commitment=0.25), vectors(10, 30, 8).requires_grad_()
     theirs = library.VectorQuantize(
         dim=8, codebook_size=50, learnable_codebook=True, ema_update=False, commitment_weight=1.0, rotation_trick=False

@@ -76,9 +76,9 @@ def test_with_noise_the_training_pass_differs_and_deployment_has_none(made):
     ("attempt", "message"),
     [
         (lambda: hw.TopExperts(5, experts(), 5), "top 5 of 4 experts"),
-        (lambda: hw.TopExperts(5, experts(), 2, "soft-mix"), "sparse experts pick"),
+        (lambda: hw.TopExperts(5, experts(), 2, "soft-mix"), "sparse experts need hard-st"),
         (lambda: hw.ExpertChoice(5, experts(), 0.0), "capacity 0.0"),
-        (lambda: hw.ExpertChoice(5, experts(), method="soft-gumbel"), "sparse experts pick"),
+        (lambda: hw.ExpertChoice(5, experts(), method="soft-gumbel"), "sparse experts need hard-st"),
         (lambda: hw.TopExperts(5, experts())(rows(0, 5)), "at least one row"),
     ],
 )

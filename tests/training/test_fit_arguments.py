@@ -59,7 +59,7 @@ def test_classifiers_that_choose_among_other_things_than_gates_train_and_resume_
     assert same_state(resumed, whole)
 
 
-def test_the_step_of_a_mixture_is_its_loss_and_its_auxiliary_loss():
+def test_a_step_of_a_mixture_adds_its_auxiliary_loss():
     x, y = images()
     fitted, manual = experts(), experts()
     seen = []
@@ -138,7 +138,7 @@ def test_a_network_of_two_outputs_trains_with_a_loss_and_measures_of_its_own(tmp
     assert hw.fit(again, data, **run, checkpoint=tmp_path / "c") == history and same_state(again, net)
 
 
-def test_with_measures_of_its_own_any_module_trains():
+def test_any_module_trains_with_measures_of_its_own():
     x, y = images()
     net = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
     measured = []
@@ -149,7 +149,7 @@ def test_with_measures_of_its_own_any_module_trains():
 
     history = hw.fit(net, (x, y), **RUN, measures=measures, validation=(x[:7], y[:7]), progress=True)
     assert measured == [7, 7, 7] and history.column("rows") == [7, 7, 7] and history.column("list")[0] == [1.0, 2.0]
-    with pytest.raises(hw.HardwireError, match="measures gave loss, which the record has already"):
+    with pytest.raises(hw.HardwireError, match="measures returned loss, a name that every record has"):
         hw.fit(net, (x, y), **RUN, measures=lambda net, rows: {"loss": 1.0})
 
 
@@ -162,7 +162,7 @@ def test_epochs_are_passes_over_the_training_rows_with_an_evaluation_after_each(
     assert history.column("iteration") == evaluated and history.final.iteration == iterations
 
 
-def test_epochs_and_iterations_are_not_given_both():
+def test_epochs_and_iterations_cannot_be_given_together():
     for arguments, message in [
         ({"epochs": 1, "iterations": 5}, "either iterations or epochs"),
         ({"epochs": 0}, "epochs 0 is not a positive number"),
@@ -213,15 +213,15 @@ def test_a_plateau_is_judged_by_the_validation_rows_at_evaluations():
     optimizer = torch.optim.SGD(net.parameters(), lr=1e-9)  # nothing gets better
     plateau = lr_scheduler.ReduceLROnPlateau(optimizer, mode="max", factor=0.1, patience=0, eps=0)
     run = {**RUN, "optimizer": optimizer, "scheduler": plateau}
-    with pytest.raises(hw.HardwireError, match=r"ReduceLROnPlateau chooses by what is measured.*on the test rows"):
+    with pytest.raises(hw.HardwireError, match=r"ReduceLROnPlateau selects by evaluations.*on the test rows"):
         hw.fit(net, digits(), **run)
     hw.fit(net, digits(), **run, validation=True)
     assert optimizer.param_groups[0]["lr"] == pytest.approx(1e-11)  # three evaluations, two without a better one
 
 
-def test_what_is_no_scheduler_of_this_optimizer_is_refused():
+def test_a_scheduler_of_another_optimizer_is_refused():
     other = torch.optim.SGD(small_net().parameters(), lr=0.1)
-    with pytest.raises(hw.HardwireError, match="moves another optimizer"):
+    with pytest.raises(hw.HardwireError, match="changes another optimizer"):
         hw.fit(small_net(), digits(), **RUN, scheduler=lr_scheduler.ExponentialLR(other, 0.9))
     with pytest.raises(hw.HardwireError, match=r"a scheduler is one of torch\.optim\.lr_scheduler, not float"):
         hw.fit(small_net(), digits(), **RUN, scheduler=lambda optimizer: 0.1)
@@ -250,5 +250,5 @@ def test_accumulated_batches_count_as_one_step_and_resume(method, tmp_path):
     with pytest.raises(RuntimeError, match="crashed"):
         hw.fit(small_net(method), data, **run, checkpoint=tmp_path / "c", callbacks=[StopAt(5)])
     assert hw.fit(resumed, data, **run, checkpoint=tmp_path / "c") == expected and same_state(resumed, whole)
-    with pytest.raises(hw.HardwireError, match="its accumulate is 3, here it is None"):
+    with pytest.raises(hw.HardwireError, match="its accumulate is 3, here it is 1"):
         hw.fit(small_net(method), data, **RUN, checkpoint=tmp_path / "c")

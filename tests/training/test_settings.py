@@ -68,7 +68,7 @@ def test_a_finished_run_is_known_by_its_recipe_and_its_data():
     assert job.finished() and replace(TINY, engine="reference", evaluate_every=2).prepare().finished()
     for change in CHANGES[6:]:
         other = replace(TINY, **change)
-        with pytest.raises(hw.HardwireError, match="is there already and of another run: its "):
+        with pytest.raises(hw.HardwireError, match="already exists and belongs to another run: its "):
             other.prepare(out=job.out).finished()
 
 
@@ -89,11 +89,11 @@ def test_the_defaults_are_those_of_the_command_line():
     [
         ({"tau": 1.0, "cage": True}, "either CAGE or tau"),
         ({"tau": 1.0, "method": "gumbel-st+cage"}, "either CAGE or tau"),
-        ({"method": "soft-mix", "cage": True}, "soft-mix has no such"),
+        ({"method": "soft-mix", "cage": True}, "soft-mix has none"),
         ({"method": "hard"}, "did you mean hard-st"),
         ({"width": 5, "widths": (5,)}, "not both"),
-        ({"stop_early": 2}, "choose on validation rows"),
-        ({"keep_best": True}, "choose on validation rows"),
+        ({"stop_early": 2}, "select on validation rows"),
+        ({"keep_best": True}, "select on validation rows"),
     ],
 )
 def test_settings_that_contradict_each_other_are_refused_at_once(settings, message):

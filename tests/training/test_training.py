@@ -6,7 +6,7 @@ import sys
 
 import pytest
 import torch
-from small_runs import SIX, StopAt, digits, same_state, small_net, with_support
+from small_runs import METHOD_VARIANTS, StopAt, digits, same_state, small_net, with_support
 from torch import nn
 
 import hardwire as hw
@@ -58,7 +58,7 @@ def test_a_batch_of_one_row_works():
 # Records
 
 
-@pytest.mark.parametrize("name", SIX)
+@pytest.mark.parametrize("name", METHOD_VARIANTS)
 def test_training_is_repeatable_and_the_seed_matters(name):
     data = digits()
     nets = [small_net(name) for _ in range(3)]
@@ -160,7 +160,7 @@ def test_another_split_can_be_evaluated():
 # Resuming
 
 
-@pytest.mark.parametrize("name", SIX)
+@pytest.mark.parametrize("name", METHOD_VARIANTS)
 @pytest.mark.parametrize("crash", [3, 8])
 def test_a_resumed_run_equals_an_uninterrupted_one_bit_for_bit(name, crash, tmp_path):
     data = digits()

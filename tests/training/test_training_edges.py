@@ -10,7 +10,7 @@ import sys
 import pytest
 import torch
 from rich.console import Console
-from small_runs import digits, same_state, small_net
+from small_runs import StopAt, digits, same_state, small_net
 from torch import nn
 
 import hardwire as hw
@@ -77,6 +77,22 @@ def test_data_that_does_not_fit_the_network_is_refused():
         hw.fit(nn.Linear(320, 10), data, **RUN)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+@pytest.mark.parametrize("method", ["hard-st", "soft-mix", "gumbel-st+cage"])
+def test_networks_of_other_precision_train_and_resume_to_the_same_bits(method, dtype, tmp_path):
+    nets = [small_net(method).to(dtype) for _ in range(3)]
+    expected = hw.fit(nets[0], digits(), **RUN)
+    with pytest.raises(RuntimeError, match="crashed"):
+        hw.fit(nets[1], digits(), **RUN, checkpoint=tmp_path / "c", callbacks=[StopAt(3)])
+    assert hw.fit(nets[2], digits(), **RUN, checkpoint=tmp_path / "c") == expected
+    assert nets[2].layers[0].logits.dtype == dtype and same_state(nets[0], nets[2])
+
+
+def test_a_network_without_values_is_refused():
+    with pytest.raises(hw.HardwireError, match=r"layers.0.logits have no values: they are on the meta device"):
+        hw.fit(small_net().to("meta"), digits(), **RUN)
+
+
 def test_a_network_that_is_already_broken_is_refused():
     net = small_net()
     with torch.no_grad():
@@ -101,10 +117,13 @@ def other_data():
         ({"net": lambda: small_net("soft-mix")}, r"its network.method is hard-st, here it is soft-mix"),
         ({"net": lambda: small_net(tau=0.5)}, "network.temperature.tau is 1.0, here it is 0.5"),
         ({"net": lambda: hw.LogicNetwork(320, 10, widths=[60, 50], seed=4)}, "network.seed is 3, here it is 4"),
-        ({"net": lambda: hw.LogicNetwork(320, 10, widths=[60, 60], seed=3)}, "network.widths"),
+        (
+            {"net": lambda: hw.LogicNetwork(320, 10, widths=[60, 60], seed=3)},
+            "layers.1.arguments.neurons is 50",
+        ),
         ({"batch_size": 25}, "batch_size is 24, here it is 25"),
         ({"seed": 1}, "seed is 0, here it is 1"),
-        ({"lr": 0.5}, "optimizer.lr is 0.01, here it is 0.5"),
+        ({"lr": 0.5}, r"optimizer.groups.0.lr is 0.01, here it is 0.5"),
         ({"data": other_data}, "training data.digest"),
         ({"validation": lambda: digits().train}, "evaluation data.rows is 450, here it is 1347"),
     ],
@@ -140,7 +159,7 @@ def test_a_damaged_checkpoint_is_refused(tmp_path):
         hw.fit(small_net(), digits(), **RUN, checkpoint=path)
 
 
-def test_a_checkpoint_path_that_cannot_be_written_is_found_out_before_training(tmp_path):
+def test_a_checkpoint_path_that_cannot_be_written_fails_before_training(tmp_path):
     (tmp_path / "file").write_text("")
     steps = []
 
@@ -196,7 +215,7 @@ class Diary(hw.Callback):
         self.events.append("end")
 
 
-def test_callbacks_hear_of_everything_in_order_also_of_a_broken_off_run():
+def test_callbacks_are_called_in_order_also_when_the_run_breaks_off():
     diary = Diary()
     hw.fit(small_net(), digits(), iterations=3, batch_size=5, evaluate_every=2, callbacks=[diary])
     assert diary.events == ["start", 1, 2, "evaluation 2", 3, "evaluation 3", "end"]
@@ -260,7 +279,7 @@ def test_without_a_terminal_progress_is_one_line_for_each_evaluation(capsys):
 
 
 def test_tensorboard_gets_every_evaluation(tmp_path):
-    pytest.importorskip("tensorboard")
+    pytest.importorskip("tensorboard", reason="needs tensorboard: pip install 'hardwire[tensorboard]'")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     history = hw.fit(small_net("soft-mix"), digits(), **RUN, callbacks=[hw.TensorBoard(tmp_path)])

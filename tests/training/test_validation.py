@@ -54,21 +54,21 @@ def test_without_validation_all_of_train_is_trained_on_and_test_is_measured():
     net = small_net()
     history = hw.fit(net, data, **RUN)
     assert history.split == "test" and history.final.deploy == hw.measure_gap(net, data.test).deploy
-    with pytest.raises(hw.HardwireError, match="not chosen there"):
+    with pytest.raises(hw.HardwireError, match="not selected"):
         _ = history.best
 
 
-@pytest.mark.parametrize("choosing", [{"stop_early": 2}, {"keep_best": True}])
-def test_choosing_without_validation_is_refused_with_the_way_out(choosing):
-    (name,) = choosing
-    with pytest.raises(hw.HardwireError, match=f"{name} chooses .* nothing is chosen on the test rows.*=True"):
-        hw.fit(small_net(), digits(), **RUN, **choosing)
+@pytest.mark.parametrize("selecting", [{"stop_early": 2}, {"keep_best": True}])
+def test_selecting_without_validation_is_refused_with_the_way_out(selecting):
+    (name,) = selecting
+    with pytest.raises(hw.HardwireError, match=f"{name} selects .* nothing may be selected on the test rows.*=True"):
+        hw.fit(small_net(), digits(), **RUN, **selecting)
     data = digits()
     with pytest.raises(hw.HardwireError, match="on the train rows"):
-        hw.fit(small_net(), (data.train.x, data.train.y), **RUN, **choosing)
+        hw.fit(small_net(), (data.train.x, data.train.y), **RUN, **selecting)
 
 
-def test_the_test_set_is_no_validation():
+def test_the_test_set_is_refused_as_validation_rows():
     data = digits()
     pairs = (data.train.batch(slice(None)), data.test.batch(slice(None)))
     for given, rows in ((data, data.test), (pairs, pairs[1])):
@@ -118,7 +118,7 @@ def test_the_best_state_is_kept_also_when_resumed_and_the_run_can_still_be_prolo
     hw.fit(longer, data, **{**run, "iterations": 14}, measures=Scores(0.9), checkpoint=path)
     hw.fit(whole, data, **{**RUN, "iterations": 14}, validation=True)
     assert same_state(longer, whole)
-    with pytest.raises(hw.HardwireError, match="its keep_best is True, here it is None"):
+    with pytest.raises(hw.HardwireError, match="its keep_best is True, here it is False"):
         hw.fit(small_net("gumbel-st"), data, **{**RUN, "iterations": 14}, validation=True, checkpoint=path)
 
 
@@ -159,12 +159,12 @@ def test_one_pair_of_arrays_is_measured_on_itself_or_on_a_share_that_is_split_of
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ("digits", "fit takes a dataset, a pair"),
-        ((np.zeros((3, 64)),), "fit takes a dataset, a pair"),
+        ("digits", "fit trains on a dataset, a pair"),
+        ((np.zeros((3, 64)),), "fit trains on a dataset, a pair"),
         ((np.zeros((3, 64)), np.zeros(2, int)), "x_train: 3 rows of x but 2 labels"),
         ((np.zeros((0, 64)), np.zeros(0, int)), r"x_train of shape \[0, 64\] is empty"),
-        ((np.zeros((3, 64)), np.zeros(3)), "y_train must be one integer for each row"),
-        ((np.zeros((3, 64)), np.zeros((3, 1), int)), "y_train must be one integer for each row"),
+        ((np.zeros((3, 64)), np.zeros(3)), "y_train must be one integer per row"),
+        ((np.zeros((3, 64)), np.zeros((3, 1), int)), "y_train must be one integer per row"),
         ((np.zeros((3, 64)), np.array([0, 1, 10])), "labels from 0 to 10 do not fit 10 classes"),
         ((np.full((3, 64), 9), np.zeros(3, int)), "x_train is int64 up to 9; .*thresholds"),
         (((np.zeros((3, 64)), np.zeros(3, int)), (np.zeros((3, 8)), np.zeros(3, int))), "not the same"),
@@ -185,12 +185,12 @@ def test_data_of_another_form_is_refused(data, message):
         (np.zeros((3, 64)), np.zeros((3, 1), int), "labels are whole numbers"),
     ],
 )
-def test_so_it_is_for_modules_of_other_kinds(x, y, message):
+def test_data_of_another_form_is_refused_for_other_modules_too(x, y, message):
     with pytest.raises(hw.HardwireError, match=message):
         hw.fit(nn.Sequential(hw.LogicLayer(64, 20, seed=0), hw.GroupSum(10)), (x, y), **RUN)
 
 
-def test_arrays_for_a_network_of_gates_are_read_as_files_are():
+def test_arrays_for_a_network_of_gates_are_encoded_like_files():
     data = hw.data.load("digits")
     bits, y = data.train.x.unpack(torch.uint8).numpy().reshape(-1, 64, 5), data.train.y.numpy()
     packed, plain = small_net(), small_net()
@@ -203,11 +203,11 @@ def test_arrays_for_a_network_of_gates_are_read_as_files_are():
     assert net.encoder.thresholds.tolist() == [[127.5]] * 64
 
 
-def test_a_dataloader_gives_the_batches_and_wants_rows_to_measure_on():
+def test_a_dataloader_yields_the_batches_and_needs_evaluation_rows():
     data = digits(binary=False)
     rows = list(zip(data.train.x, data.train.y, strict=True))[:100]
     loader = DataLoader(rows, batch_size=30, shuffle=True)
-    with pytest.raises(hw.HardwireError, match="no rows to measure on"):
+    with pytest.raises(hw.HardwireError, match="no evaluation rows"):
         hw.fit(small_net(inputs=64), loader, **RUN)
     torch.manual_seed(0)
     net = small_net(inputs=64)
@@ -222,5 +222,5 @@ def test_a_dataloader_gives_the_batches_and_wants_rows_to_measure_on():
             nn.functional.cross_entropy(manual(x), y).backward()
             optimizer.step()
     assert same_state(net, manual)
-    with pytest.raises(hw.HardwireError, match="gives no batch"):
+    with pytest.raises(hw.HardwireError, match="the DataLoader is empty"):
         hw.fit(net, DataLoader([], batch_size=2), iterations=1, validation=data.train)

@@ -1,6 +1,6 @@
-"""Packed Boolean tensors: `words` (numpy), `Encoder` (raw values to bits), `Bits` (the same words as a torch citizen).
+"""Packed Boolean matrices: `words` (numpy), `Encoder` (raw values to bits) and `Bits` (packed words in torch).
 
-Only `Bits` needs torch, and it loads on first use: a saved circuit packs, encodes and runs with numpy alone.
+Only `Bits` needs torch, and it is loaded on first use: a saved circuit packs, encodes and runs with numpy alone.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,10 +1,11 @@
-"""What the raw values and the answers of a model are called: column names, the texts behind codes, labels.
+"""The names of a model's raw values and answers: column names, the texts behind codes, and labels.
 
-It travels with the encoder, so that a model can read a table by name and answer in the table's own words. A column of
-text becomes numbers: the place of each text among all of them in order. Surprising: pandas is needed only where a
-DataFrame is given; a circuit that has such names runs without it.
+They are saved with the encoder, so that a model reads a table by column names and answers with the table's own labels.
+A column of text becomes numbers, the index of each text in sorted order. Surprising: pandas is needed only for
+DataFrames; a circuit with such names runs without it.
 """
 
+import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,14 +14,21 @@ from typing import Any
 import numpy as np
 
 from hardwire.errors import HardwireError
+from hardwire.files import parse_json
 
-MOST_TEXTS = 255  # different ones in a column; beyond, it is a name or a number and not a kind
+MOST_TEXTS = 255  # different ones in a column; a column with more is probably a name or a number
 
 
 @dataclass(frozen=True)
 class Columns:
-    """names: of the raw values in order; texts: of a column of text, all that occur in it, sorted; target: the name of
-    what is predicted; labels: of the classes in order."""
+    """The columns of a table.
+
+    Attributes:
+        names: The names of the raw values, in order.
+        texts: For each column of text, all texts that occur in it, sorted.
+        target: The name of the predicted column.
+        labels: The labels of the classes, in order.
+    """
 
     names: tuple[str, ...]
     texts: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
@@ -29,12 +37,12 @@ class Columns:
 
     @classmethod
     def of(cls, frame: Any, **about: Any) -> "Columns":
-        """Those of a DataFrame."""
+        """The columns of a DataFrame."""
         texts = {name: _texts(name, frame[name]) for name in frame.columns if _is_text(name, frame[name])}
         return cls(tuple(map(str, frame.columns)), texts, **about)
 
     def coded(self, frame: Any) -> Any:
-        """A DataFrame with numbers in the place of texts; a text that was not there is an error."""
+        """A copy of a DataFrame with texts replaced by their numbers; unknown texts are an error."""
         frame = frame.copy(deep=False)
         for name, known in self.texts.items():
             if name in frame.columns:
@@ -42,7 +50,7 @@ class Columns:
         return frame
 
     def numbers(self, frame: Any) -> np.ndarray:
-        """The raw values [rows, names] of a DataFrame that has these columns, in any order, and perhaps others."""
+        """The raw values [rows, names] of a DataFrame that has these columns, in any order."""
         missing = [name for name in self.names if name not in frame.columns]
         if missing:
             raise HardwireError(
@@ -60,17 +68,22 @@ class Columns:
 
     @classmethod
     def from_json(cls, text: str) -> "Columns":
+        """The columns of a file that `to_json` was written to."""
+        stated = parse_json(text, "the names of its columns")
         try:
-            said = json.loads(text)
-            texts = {name: tuple(known) for name, known in said["texts"].items()}
-            labels = None if said["labels"] is None else tuple(said["labels"])
-            return cls(tuple(said["names"]), texts, said["target"], labels)
-        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-            raise HardwireError(f"its names of columns are damaged ({error!r})") from None
+            names, texts, target, labels = (stated[name] for name in ("names", "texts", "target", "labels"))
+            right = all(isinstance(name, str) for name in [*names, *texts, "" if target is None else target])
+            values = [*itertools.chain(*texts.values()), *([] if labels is None else labels)]
+            if not right or not all(isinstance(value, str | int | float) for value in values):
+                raise TypeError("a name or a text is of another type")
+            known = {name: tuple(entries) for name, entries in texts.items()}
+            return cls(tuple(names), known, target, None if labels is None else tuple(labels))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise HardwireError(f"its names of columns are damaged ({error!s:.100})") from None
 
 
 def _is_text(name: Any, column: Any) -> bool:
-    """Whether a column is to be coded; what is neither text nor a number is an error."""
+    """Whether a column holds texts; anything that is neither text nor a number is an error."""
     from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype
 
     if is_numeric_dtype(column.dtype) or is_bool_dtype(column.dtype):
@@ -85,8 +98,8 @@ def _is_text(name: Any, column: Any) -> bool:
             f"column {name!r} holds {kind}, which has no thresholds; make numbers of it first, such as the day of the "
             "year, or leave it out"
         )
-    found = sorted({type(value).__name__ for value in column.dropna()})
-    raise HardwireError(f"column {name!r} mixes {_listed(found)}; make all of it numbers, or all of it text")
+    kinds = sorted({type(value).__name__ for value in column.dropna()})
+    raise HardwireError(f"column {name!r} mixes {_listed(kinds)}; make all of it numbers, or all of it text")
 
 
 def _texts(name: Any, column: Any) -> tuple[Any, ...]:
@@ -96,18 +109,22 @@ def _texts(name: Any, column: Any) -> tuple[Any, ...]:
             f"column {name!r} has {len(different):,} different texts, more than {MOST_TEXTS}; leave it out, or make "
             "a few kinds of them first"
         )
+    if wrong := [text for text in different if not isinstance(text, str | int | float)]:
+        raise HardwireError(f"column {name!r} holds {type(wrong[0]).__name__}; make text or numbers of it first")
     return tuple(different)
 
 
 def _codes(name: str, column: Any, known: tuple[Any, ...]) -> np.ndarray:
-    """The place of each value among those known; NaN where it is missing."""
-    place = {text: float(number) for number, text in enumerate(known)}
+    """The index of each value among the known ones; NaN where it is missing."""
+    index = {text: float(number) for number, text in enumerate(known)}
     missing = column.isna().tolist()
     values = column.tolist()
     for value, absent in zip(values, missing, strict=True):
-        if not absent and value not in place:
-            raise HardwireError(f"column {name!r} holds {value!r}, which was not there in training: {_listed(known)}")
-    return np.array([np.nan if absent else place[value] for value, absent in zip(values, missing, strict=True)])
+        if not absent and value not in index:
+            raise HardwireError(
+                f"column {name!r} holds {value!r}, which the training data did not have: {_listed(known)}"
+            )
+    return np.array([np.nan if absent else index[value] for value, absent in zip(values, missing, strict=True)])
 
 
 def _first_text(column: Any) -> Any:

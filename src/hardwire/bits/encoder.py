@@ -1,7 +1,7 @@
-"""The thermometer code that makes bits from raw values; it travels with a model into every export. Numpy only.
+"""The thermometer code that turns raw values into bits. It is saved with a model and written into every export.
 
-Surprising: fitted thresholds lie halfway between two values that were seen, so that no rounding of a value can move it
-across one.
+Needs numpy only. Surprising: fitted thresholds lie halfway between two values of the training data, so that rounding
+a value cannot move it across a threshold.
 """
 
 import json
@@ -14,15 +14,27 @@ import numpy as np
 from hardwire.bits import words as packing
 from hardwire.bits.units import check_kind, kind_of, units_of
 from hardwire.errors import HardwireError, unknown_name, whole_number
+from hardwire.files import parse_json
 
 
 @dataclass(frozen=True, eq=False)
 class Encoder:
-    """Raw values to bits: bit r * levels + l of a row says raw[r] > thresholds[r, l] (strictly).
+    """Turns raw values into bits: bit r * levels + l of a row is 1 where raw[r] > thresholds[r, l].
 
-    thresholds: float32 [raw_features, levels], in the units of the raw data (0 to 255 for image bytes). kind: of raw
-    values: bits, bytes, int8, int16, int32 or floats. maximum: the raw value that is 1 in the unit interval (255 for
-    image bytes), or None where there is no such value. NaN is below every threshold.
+    NaN is below every threshold.
+
+    Args:
+        thresholds: float32 [raw_features, levels], in the units of the raw data (0 to 255 for image bytes).
+        kind: The kind of raw values: bits, bytes, int8, int16, int32 or floats.
+        maximum: The raw value that is 1 in the unit interval (255 for image bytes), or None.
+
+    Example:
+        >>> import hardwire as hw
+        >>> import numpy as np
+        >>> encoder = hw.Encoder(np.array([[64.0, 128.0, 192.0]]), kind="bytes", maximum=255)
+        >>> encoder.encode(np.array([[100], [200]], np.uint8))
+        array([[1],
+               [7]], dtype=uint64)
     """
 
     thresholds: np.ndarray
@@ -40,35 +52,57 @@ class Encoder:
 
     @classmethod
     def uniform(cls, raw_features: int, levels: int, maximum: float, kind: str | None = None) -> "Encoder":
-        """The interior points of `levels + 1` equal steps over [0, maximum], the same for every feature. kind: bytes
-        where the maximum is 255, else floats, if it is not given."""
+        """Equal steps: the `levels` interior points of `levels + 1` equal parts of [0, maximum], for every feature.
+
+        Args:
+            raw_features: The number of raw values.
+            levels: Thresholds for each.
+            maximum: The largest raw value.
+            kind: The kind of raw values; by default bytes for a maximum of 255, and floats otherwise.
+
+        Example:
+            >>> import hardwire as hw
+            >>> hw.Encoder.uniform(1, levels=3, maximum=255).thresholds
+            array([[ 63.75, 127.5 , 191.25]], dtype=float32)
+        """
         steps = maximum * np.arange(1, levels + 1) / (levels + 1)
         kind = kind or ("bytes" if maximum == 255 else "floats")
         return cls(np.tile(steps.astype(np.float32), (raw_features, 1)), kind, maximum)
 
     def units(self) -> str:
-        """Kind and maximum as text, for a file that holds the thresholds."""
+        """The kind and the maximum as JSON, for a file that holds the thresholds."""
         return json.dumps({"kind": self.kind, "maximum": self.maximum})
 
     @classmethod
     def restored(cls, thresholds: np.ndarray, units: str | None) -> "Encoder":
-        """From a file; units: None where the file is of a version that did not say them."""
+        """The encoder of a file that holds its thresholds and its units."""
         if units is None:
-            return cls(thresholds, "unknown")
-        try:
-            said = json.loads(units)
-            return cls(thresholds, said["kind"], said["maximum"])
-        except (KeyError, TypeError, ValueError, RecursionError) as error:
-            raise HardwireError(f"the units of its encoder are damaged: {units[:40]!r} ({error})") from None
+            raise HardwireError("its encoder does not say what its raw values are; write the file again")
+        stated = parse_json(units, "the units of its encoder")
+        if not isinstance(stated, dict) or set(stated) != {"kind", "maximum"}:
+            raise HardwireError(f"the units of its encoder are damaged: {units[:40]!r}")
+        return cls(thresholds, stated["kind"], stated["maximum"])
 
     @classmethod
     def fit(cls, x: Any, bits: int = 8, how: str = "quantile", weights: Any = None) -> "Encoder":
-        """Thresholds for the columns of x [rows, raw_features], `bits` for each, in the units of x.
+        """Places thresholds by data.
 
-        how: "quantile", equal shares of the rows between two thresholds (a value that alone fills more than a share
-        counts as one), or "uniform", equal steps from the lowest value to the highest. weights: [rows], what each row
-        counts; a row of weight 2 is two rows. A column of few different values has a threshold between any two of them,
-        and repeats the last.
+        A column with few different values gets a threshold between each two of them, and repeats the last one.
+
+        Args:
+            x: Numbers [rows, raw_features].
+            bits: Thresholds for each column.
+            how: "quantile" for equal shares of the rows between thresholds (a value that alone fills more than a share
+                counts as one), or "uniform" for equal steps from the lowest to the highest value.
+            weights: The weight of each row, [rows]; a row of weight 2 counts as two rows.
+
+        Returns:
+            The encoder, with thresholds in the units of x.
+
+        Example:
+            >>> import hardwire as hw
+            >>> hw.Encoder.fit([[1.0], [2.0], [3.0], [10.0]], bits=3).thresholds
+            array([[1.5, 2.5, 6.5]], dtype=float32)
         """
         whole_number("bits", bits)
         if how not in THRESHOLDS:
@@ -90,11 +124,11 @@ class Encoder:
 
     @property
     def features(self) -> int:
-        """The number of bits that come out."""
+        """The number of bits of an encoded row."""
         return self.thresholds.size
 
     def check(self, raw: np.ndarray) -> tuple[float, float]:
-        """An error where `encode` does not take raw; else its units, as `units_of` gives them."""
+        """Raises if raw values do not fit this encoder; returns their units, as `units_of` does."""
         if raw.ndim != 2 or raw.shape[1] != self.raw_features:
             raise HardwireError(
                 f"this encoder reads rows of {self.raw_features} raw values, not an array of {list(raw.shape)}"
@@ -107,10 +141,16 @@ class Encoder:
         return self.thresholds * np.float32(multiplier) / np.float32(divisor)
 
     def encode(self, raw: np.ndarray) -> np.ndarray:
-        """Raw [rows, raw_features], numbers in the units of the thresholds -> words [rows, word_count(features)].
+        """Encodes raw values as packed bits.
 
-        An image in the unit interval is taken for what it is where the thresholds are in bytes, and the other way
-        round; what could be either, or is neither, is refused.
+        Images in the unit interval are recognised where the thresholds are in bytes, and the other way round. Arrays
+        that could be either, or are neither, are refused.
+
+        Args:
+            raw: Numbers [rows, raw_features] in the units of the thresholds.
+
+        Returns:
+            Packed words, uint64 [rows, ceil(features / 64)].
         """
         raw = np.asarray(raw)
         thresholds = self.scaled(self.check(raw))
@@ -128,15 +168,16 @@ class Encoder:
         return words
 
     def useful(self, words: np.ndarray) -> np.ndarray:
-        """The bits that are not the same in all of these encoded rows, one of each threshold; all, where there is none.
+        """The indices of bits worth wiring: those that differ between these encoded rows, each threshold once.
 
-        A column of few values repeats thresholds and a constant one tells nothing: no gate should be wired to those.
+        A column with few values repeats thresholds, and a constant column has no information. Where no bit differs, all
+        are returned.
         """
         differ = np.bitwise_and.reduce(words) ^ np.bitwise_or.reduce(words)
         repeated = np.zeros(self.thresholds.shape, bool)
         repeated[:, 1:] = self.thresholds[:, 1:] == self.thresholds[:, :-1]
-        found = np.flatnonzero((packing.unpack(differ[None], self.features)[0] == 1) & ~repeated.ravel())
-        return found if len(found) else np.arange(self.features)
+        useful = np.flatnonzero((packing.unpack(differ[None], self.features)[0] == 1) & ~repeated.ravel())
+        return useful if len(useful) else np.arange(self.features)
 
 
 def _finite_matrix(x: Any) -> np.ndarray:
@@ -149,7 +190,7 @@ def _finite_matrix(x: Any) -> np.ndarray:
     with np.errstate(over="ignore"):
         matrix = matrix.astype(np.float32)
     if not np.isfinite(matrix).all():
-        raise HardwireError("thresholds are fitted to finite numbers below 3.4e38; NaN, infinity or more found")
+        raise HardwireError("thresholds are fitted to finite numbers below 3.4e38; x holds NaN, infinity or more")
     return matrix
 
 

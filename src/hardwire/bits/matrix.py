@@ -1,7 +1,7 @@
-"""`Bits`: a packed Boolean matrix as a torch citizen, the input format of binary datasets.
+"""`Bits`: a packed Boolean matrix for torch, the input format of binary datasets.
 
-One bit per feature instead of four bytes: CIFAR-10-Binary, 95,232 bits an image, fits in memory. Surprising: the words
-are int64 because torch has no arithmetic on uint64; read them as 64 bits without a sign.
+A feature takes one bit instead of four bytes, so CIFAR-10-Binary with 95,232 bits per image fits in memory. Surprising:
+the words are int64, because torch has no arithmetic on uint64; read them as 64 bits without a sign.
 """
 
 from collections.abc import Sequence
@@ -9,16 +9,29 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.utils.data._utils.collate import default_collate_fn_map  # where torch's docs say to add types of one's own
+from torch.utils.data._utils.collate import default_collate_fn_map  # as torch's docs say for own types
 
 from hardwire.bits import words as packing
-from hardwire.errors import HardwireError
+from hardwire.errors import HardwireError, check_holds_values
 
 
 class Bits:
-    """A Boolean matrix [rows, features]; feature j of a row is bit j % 64 of word j // 64.
+    """A packed Boolean matrix [rows, features]; feature j of a row is bit j % 64 of word j // 64.
 
-    words: int64 [rows, ceil(features / 64)], padding bits zero.
+    Networks take it as input, DataLoaders collate it, and indexing it gives rows.
+
+    Args:
+        words: int64 [rows, ceil(features / 64)], with padding bits zero.
+        features: The number of columns.
+
+    Example:
+        >>> import hardwire as hw
+        >>> import torch
+        >>> bits = hw.Bits.pack(torch.tensor([[1, 0, 1], [0, 1, 1]]))
+        >>> bits
+        Bits(rows=2, features=3, device=cpu)
+        >>> bits[1].unpack()
+        tensor([[0., 1., 1.]])
     """
 
     __slots__ = ("features", "words")
@@ -34,10 +47,11 @@ class Bits:
 
     @classmethod
     def pack(cls, x: Any) -> "Bits":
-        """From a tensor or array [rows, features] of 0 and 1 (or False and True), of any dtype."""
+        """Packs a tensor or array [rows, features] of 0 and 1, or of False and True, of any dtype."""
         x = torch.as_tensor(x)
         if x.ndim != 2:
             raise HardwireError(f"Bits.pack takes a matrix [rows, features], not shape {list(x.shape)}")
+        check_holds_values("the rows", x)
         if x.dtype != torch.bool:
             if not ((x == 0) | (x == 1)).all():
                 raise HardwireError("Bits.pack takes only 0 and 1; threshold the values first, for example x > 0.5")
@@ -46,16 +60,16 @@ class Bits:
 
     @classmethod
     def from_numpy(cls, words: np.ndarray, features: int) -> "Bits":
-        """Takes packed uint64 words without a copy."""
+        """Wraps packed words, uint64 [rows, ceil(features / 64)], without a copy."""
         packing.check_words(words, features)
         return cls(torch.from_numpy(words.view(np.int64)), features)
 
     def numpy(self) -> np.ndarray:
-        """The words as uint64 [rows, ceil(features / 64)], without a copy where they are on the CPU."""
+        """The words as uint64 [rows, ceil(features / 64)]; on the CPU without a copy."""
         return self.words.cpu().numpy().view(np.uint64)
 
     def unpack(self, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-        """[rows, features] of 0 and 1."""
+        """A tensor [rows, features] of 0 and 1."""
         if self.words.device.type == "cpu":
             return torch.from_numpy(packing.unpack(self.numpy(), self.features)).to(dtype)
         return _unpack_by_shifts(self.words, self.features).to(dtype)
@@ -79,7 +93,7 @@ class Bits:
         return self.words.shape[0]
 
     def __getitem__(self, rows: Any) -> "Bits":
-        """The chosen rows: an int, a slice, a list, or a tensor of indices or booleans. Always two-dimensional."""
+        """Selects rows by an int, a slice, a list, or a tensor of indices or booleans; always two-dimensional."""
         if isinstance(rows, tuple):
             raise HardwireError("Bits are indexed by rows only; unpack() them to reach single features")
         words = self.words[rows]

@@ -1,19 +1,18 @@
-"""What raw values an encoder was made for, so that an array in other units is taken rightly or refused, never misread.
+"""The units of raw values, so that an array in other units than the encoder's is converted or refused, never misread.
 
-The usual mistake is an image in the unit interval, pixel / 255, given to thresholds in bytes, or the other way round:
-every pixel then falls on one side. Surprising: floats are read as a unit interval where they cannot be bytes, that is
-where all lie in [0, 1] and some are no whole numbers; floats of 0 and 1 alone could be either, and are refused.
+The usual mistake is to give images in the unit interval, pixel / 255, to thresholds in bytes, or the other way round:
+every pixel then falls on one side. Surprising: floats are taken for the unit interval where they cannot be bytes, that
+is where all lie in [0, 1] and some are not whole numbers. Floats of 0 and 1 alone could be either, and are refused.
 """
 
-import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hardwire.errors import HardwireError, unknown_name
+from hardwire.errors import HardwireError, shown, unknown_name
 
-KINDS = ("bits", "bytes", "int8", "int16", "int32", "floats", "unknown")  # unknown: from files that did not say
+KINDS = ("bits", "bytes", "int8", "int16", "int32", "floats")
 RANGES = {  # the values of the kinds that are whole numbers
     "bits": (0, 1),
     "bytes": (0, 255),
@@ -26,12 +25,12 @@ RANGES = {  # the values of the kinds that are whole numbers
 def check_kind(kind: str, maximum: float | None) -> None:
     if not isinstance(kind, str) or kind not in KINDS:
         raise unknown_name("kind of raw values", kind, KINDS)
-    if maximum is not None and not (isinstance(maximum, int | float) and math.isfinite(maximum) and maximum > 0):
-        raise HardwireError(f"maximum {maximum!r} is no finite number above 0; leave it out where there is none")
+    if maximum is not None and not (isinstance(maximum, int | float) and 0 < maximum < 3e38):  # as float32
+        raise HardwireError(f"maximum {shown(maximum)} is not a finite number above 0; leave it out if there is none")
 
 
 def kind_of(x: npt.NDArray[Any]) -> str:
-    """The kind of values that an array holds, by its type; wide integers count by their range."""
+    """The kind of values in an array, by its dtype; wide integers by their range."""
     if x.dtype == np.bool_:
         return "bits"
     if x.dtype == np.uint8:
@@ -45,11 +44,19 @@ def kind_of(x: npt.NDArray[Any]) -> str:
 
 
 def units_of(raw: npt.NDArray[Any], kind: str, maximum: float | None) -> tuple[float, float]:
-    """(m, d): a raw value here is m / d of what it is in the units of an encoder of this kind; an error where the array
-    holds what such an encoder does not read. maximum: the raw value that is 1 in the unit interval, if there is one."""
+    """The units of an array for an encoder of this kind; raises if the array holds values that it cannot read.
+
+    Args:
+        raw: The raw values.
+        kind: The kind of values that the encoder reads.
+        maximum: The raw value that is 1 in the unit interval, if there is one.
+
+    Returns:
+        (m, d): the thresholds for these values are m / d times those of the encoder.
+    """
     if kind == "bits" and not ((raw == 0) | (raw == 1)).all():
-        raise HardwireError("this encoder reads 0 and 1 and nothing else")
-    if raw.dtype == np.bool_ and kind not in ("bits", "unknown") and maximum != 1:
+        raise HardwireError("this encoder reads only 0 and 1")
+    if raw.dtype == np.bool_ and kind != "bits" and maximum != 1:
         raise HardwireError(f"raw values of type bool are bits, and this encoder reads {kind}; leave raw=True out")
     if maximum is None or (raw.dtype == np.uint8 and maximum == 255):
         return 1, 1

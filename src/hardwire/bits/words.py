@@ -1,18 +1,14 @@
 """Packed Boolean matrices as numpy words.
 
 A row of `features` bits is `word_count(features)` unsigned 64-bit words: feature j is bit j % 64 of word j // 64, and
-padding bits are zero. This room knows nothing of torch, so that a circuit can run where torch is not installed; each
-function takes the native module where it was built and numpy otherwise.
+padding bits are zero. This package does not need torch, so that a circuit can run where torch is not installed. Each
+function uses the native module where it was built, and numpy otherwise.
 """
 
 import numpy as np
 
+from hardwire.build import native as _native
 from hardwire.errors import HardwireError
-
-try:
-    import hardwire._native as _native
-except ImportError:  # installed without a compiler
-    _native = None
 
 
 def word_count(features: int) -> int:

@@ -1,12 +1,14 @@
-"""The circuit room: a frozen network as a netlist that is simplified, run, exported and checked.
+"""Circuits: a trained network as a netlist of gates that can be simplified, run, exported and verified.
 
-network -> `Circuit` -> passes -> formats, each step checked against the one before. Nothing here needs torch, except
-`Circuit.from_network`, which reads one.
+The pipeline is network -> `Circuit` -> passes -> formats, and each step is checked against the one before. Only
+`Circuit.from_network` needs torch.
 """
 
-from hardwire.circuit.circuit import About, Circuit
+from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.equivalence import Equivalence
 from hardwire.circuit.netlist import Netlist
+from hardwire.circuit.provenance import Provenance
 from hardwire.circuit.statistics import Statistics
+from hardwire.circuit.verify import Verification
 
-__all__ = ["About", "Circuit", "Equivalence", "Netlist", "Statistics"]
+__all__ = ["Circuit", "Equivalence", "Netlist", "Provenance", "Statistics", "Verification"]

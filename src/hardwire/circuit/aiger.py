@@ -1,6 +1,6 @@
-"""AIGER, the and-inverter format of logic synthesis, written binary or ASCII; `read_aiger` reads it.
+"""Writes AIGER, the and-inverter format of logic synthesis, binary or ASCII; `read_aiger` reads it.
 
-A literal is twice a variable, plus one where it is negated; literal 0 is false.
+A literal is twice a variable, plus one if negated; literal 0 is false.
 """
 
 from collections.abc import Sequence
@@ -13,11 +13,12 @@ from hardwire.gates import algebra
 
 
 def write_aiger(netlist: Netlist, path: Path, comment: Sequence[str] = ()) -> None:
-    """ASCII where `path` ends in .aag, binary otherwise; inputs are named x[k] and outputs label[k]."""
+    """Writes ASCII if `path` ends in .aag, else binary; inputs are named x[k] and outputs label[k]."""
     write_whole(path, to_aiger(netlist, path.suffix == ".aag", comment))
 
 
 def to_aiger(netlist: Netlist, ascii: bool = False, comment: Sequence[str] = ()) -> bytes:
+    """Returns the bytes of an AIGER file."""
     ands, outputs = and_inverter_graph(netlist)
     count = netlist.inputs
     lines = [f"{'aag' if ascii else 'aig'} {count + len(ands)} {count} 0 {len(outputs)} {len(ands)}"]
@@ -36,7 +37,7 @@ def to_aiger(netlist: Netlist, ascii: bool = False, comment: Sequence[str] = ())
 
 
 def and_inverter_graph(netlist: Netlist) -> tuple[list[tuple[int, int]], list[int]]:
-    """The ANDs, as two literals with the larger first, and the outputs as literals."""
+    """Converts a netlist to ANDs, as two literals with the larger first, and outputs as literals."""
     literal = [2 * (i + 1) for i in range(netlist.inputs)]
     ands: list[tuple[int, int]] = []
 

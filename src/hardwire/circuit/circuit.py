@@ -1,12 +1,12 @@
 """`Circuit`: a classifier as a netlist whose outputs are counted class by class, with the encoder of raw values.
 
-A class score is the number of true outputs in its group; the highest wins, ties go to the lowest class. A circuit of
-one group may say a `Number` instead. The methods are one line each: what they do lies in the module they name, and is
-loaded when they are called.
+The score of a class is the number of true outputs in its group; the highest score wins, and ties go to the lowest
+class. A circuit with a single group may stand for a `Number` instead. Most methods are one line: the work is done in
+the module they import, which is loaded on the first call.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -18,47 +18,43 @@ import numpy.typing as npt
 from hardwire.bits import Columns, Encoder
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.number import Number
+from hardwire.circuit.provenance import Provenance
 from hardwire.errors import HardwireError
 
 if TYPE_CHECKING:
     from hardwire.circuit.equivalence import Equivalence
     from hardwire.circuit.evaluate import Program
-    from hardwire.circuit.shrink import Shrinking
+    from hardwire.circuit.shrink import ShrinkResult
     from hardwire.circuit.statistics import Statistics
+    from hardwire.circuit.verify import Verification
 
-
-@dataclass(frozen=True)
-class About:
-    """What is known of where a circuit comes from, which every export says: the digest of the model file, the dataset
-    that it was trained on, the accuracy on that dataset's test set, or on that of another."""
-
-    model: str | None = None
-    dataset: str | None = None
-    accuracy: float | None = None
-    tested_on: str | None = None  # if not on `dataset`
-
-    def __post_init__(self) -> None:
-        texts = all(text is None or isinstance(text, str) for text in (self.model, self.dataset, self.tested_on))
-        number = self.accuracy is None or (isinstance(self.accuracy, float) and 0 <= self.accuracy <= 1)
-        if not texts or not number:
-            raise HardwireError(f"a model and datasets are texts and an accuracy is from 0 to 1, not {self}")
-
-    def measured(self, accuracy: float | None, dataset: str) -> "About":
-        """The same with an accuracy on the test set of a dataset, which is that of the training if none was known."""
-        known = self.dataset or dataset
-        return replace(self, dataset=known, accuracy=accuracy, tested_on=None if dataset == known else dataset)
+_Path = str | PathLike[str]
 
 
 @dataclass(frozen=True, eq=False)
 class Circuit:
-    """A classifier: `netlist`, whose outputs are `classes` contiguous equal groups, the encoder of raw values, and what
-    is known of its origin. number: what one group stands for, instead of a class. columns: what raw values and classes
-    are called in a table."""
+    """A classifier made of two-input logic gates.
+
+    Args:
+        netlist: The gates; its outputs are `classes` contiguous groups of equal size.
+        classes: Number of classes.
+        encoder: Turns raw values into the input bits; None if the inputs are bits already.
+        provenance: The model and dataset the circuit comes from.
+        number: What the single group stands for where the circuit predicts a number instead of a class.
+        columns: Names of the raw values and classes, for circuits trained on a table.
+
+    Example:
+        >>> import hardwire as hw
+        >>> net = hw.LogicNetwork(inputs=64, classes=10, width=200, depth=2, seed=0)
+        >>> circuit = hw.Circuit.from_network(net).simplify()
+        >>> circuit.predict([[0] * 64]).shape
+        (1,)
+    """
 
     netlist: Netlist
     classes: int
     encoder: Encoder | None = None
-    about: About = About()
+    provenance: Provenance = field(default_factory=Provenance)
     number: Number | None = None
     columns: Columns | None = None
 
@@ -82,14 +78,31 @@ class Circuit:
         classes: int,
         encoder: Encoder | None = None,
     ) -> "Circuit":
-        """From layers as plain arrays: gates, uint8 [neurons] a layer; wirings, integers [2, neurons] a layer, indices
-        into the layer before (the inputs, for the first). The last layer's neurons are the outputs."""
+        """Builds a circuit from layers given as plain arrays.
+
+        Args:
+            inputs: Number of input bits.
+            gates: For each layer the gate numbers (0 to 15), uint8 [neurons].
+            wirings: For each layer integers [2, neurons]: indices into the previous layer, or into the inputs for
+                the first one.
+            classes: Number of classes; the neurons of the last layer are the outputs.
+            encoder: Turns raw values into the input bits.
+
+        Example:
+            >>> xor = Circuit.from_layers(2, gates=[[6]], wirings=[[[0], [1]]], classes=1)
+            >>> xor.scores([[0, 1], [1, 1]]).ravel().tolist()
+            [1, 0]
+        """
         return cls(Netlist.from_layers(inputs, gates, wirings), classes, encoder)
 
     @classmethod
-    def from_network(cls, net: Any, about: About | None = None) -> "Circuit":
-        """The deployed circuit of a network of ours, or of an nn.Sequential of our layers: argmax gates and wires. A
-        Binarize before them is its encoder."""
+    def from_network(cls, net: Any, provenance: Provenance | None = None) -> "Circuit":
+        """Builds the deployed circuit of a network: its argmax gates and wires.
+
+        Args:
+            net: A `LogicNetwork`, or an `nn.Sequential` of logic layers. A `Binarize` in front becomes the encoder.
+            provenance: The model and dataset the network comes from.
+        """
         from hardwire.engine.stack import freeze
         from hardwire.network import fuse
 
@@ -98,15 +111,16 @@ class Circuit:
         levels = freeze(net.stack())
         gates, wirings = [level.gates for level in levels], [level.wires for level in levels]
         netlist, number = Netlist.from_layers(net.inputs, gates, wirings), Number.of(net.group_sum, net.widths[-1])
-        return cls(netlist, net.classes, encoder or net.encoder, about or About(), number, net.columns)
+        return cls(netlist, net.classes, encoder or net.encoder, provenance or Provenance(), number, net.columns)
 
     @property
     def inputs(self) -> int:
+        """Number of input bits."""
         return self.netlist.inputs
 
     @property
     def group(self) -> int:
-        """Outputs of each class; a score lies between 0 and this."""
+        """Number of outputs of each class; a score lies between 0 and this."""
         return len(self.netlist.outputs) // self.classes
 
     @cached_property
@@ -117,47 +131,72 @@ class Circuit:
         return function_digest(self)
 
     def tested(self, data: Any, name: str | None = None) -> "Circuit":
-        """The same circuit with its accuracy on the test set of a dataset noted, for the files that are made of it; of
-        a number, with the dataset alone."""
+        """Returns the same circuit with its test accuracy in `provenance`, so that exported files state it.
+
+        Args:
+            data: A dataset, such as `hw.data.load` returns.
+            name: The dataset's name, by default its own.
+        """
         from hardwire.circuit.evaluate import test_set
 
         images, labels = test_set(data)
         accuracy = float((self.predict(images) == labels).mean()) if self.number is None else None
-        return replace(self, about=self.about.measured(accuracy, name or self.about.dataset or data.name))
+        dataset = name or self.provenance.dataset or data.name
+        return replace(self, provenance=self.provenance.measured(accuracy, dataset))
 
     @cached_property
     def program(self) -> "Program":
-        """The schedule that `predict` and `scores` run, made on first use."""
+        """The scheduled gates that `predict` and `scores` run; made on first use."""
         from hardwire.circuit.evaluate import Program
 
         return Program(self.netlist, self.classes, self.encoder)
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickle: a schedule is made again."""
+        """Leaves the program out of a pickle; it is made again on first use."""
         return {name: value for name, value in vars(self).items() if name != "program"}
 
     def scores(self, images: Any, *, raw: bool = False, threads: int | None = None) -> npt.NDArray[np.int32]:
-        """Class sums, int32 [images, classes]. images: Bits, packed words uint64 [images, words] or 0 and 1
-        [images, inputs]; with raw=True raw values [images, raw_features], which the encoder turns into bits."""
+        """Counts the true outputs of every class.
+
+        Args:
+            images: `Bits`, packed words uint64 [images, words], or zeros and ones [images, inputs].
+            raw: True if `images` are raw values [images, raw_features] for the encoder.
+            threads: Number of threads; by default as many as pay off.
+
+        Returns:
+            int32 [images, classes].
+
+        Raises:
+            HardwireError: If `images` has the wrong shape, or holds values other than 0 and 1 without `raw=True`.
+        """
         return self.program.answer(images, raw, threads, scores=True)
 
     def predict(self, images: Any, *, raw: bool = False, threads: int | None = None) -> npt.NDArray[Any]:
-        """Classes, int64 [images], ties to the lowest class, or numbers, float64; takes what `scores` takes."""
+        """Predicts the class of each image, or its number.
+
+        Args:
+            images: As for `scores`.
+            raw: As for `scores`.
+            threads: As for `scores`.
+
+        Returns:
+            Classes, int64 [images], ties going to the lowest; or numbers, float64 [images].
+        """
         if self.number is not None:
             return self.answers(self.scores(images, raw=raw, threads=threads)) * self.number.step
         return self.program.answer(images, raw, threads, scores=False)
 
     def answers(self, scores: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-        """What an export says of class sums: the class, or the whole number of steps."""
+        """Turns scores [images, classes] into what exported files answer: the class, or the number in whole steps."""
         return scores.argmax(axis=1) if self.number is None else scores[:, 0].astype(np.int64) + self.number.offset
 
     @property
     def answer_width(self) -> int:
-        """Bits of an answer: of a class at least one, of a number its sign among them."""
+        """Bits of an answer: at least one for a class; for a number, including its sign."""
         return max(1, (self.classes - 1).bit_length()) if self.number is None else self.number.width(self.group)
 
     def statistics(self) -> "Statistics":
-        """Gates by type, depth, fan-out, dead gates."""
+        """Counts gates by type, depth, fan-out and dead gates."""
         from hardwire.circuit.statistics import statistics
 
         return statistics(self)
@@ -170,68 +209,135 @@ class Circuit:
         check: bool = True,
         progress: Callable[[str], object] | None = None,
     ) -> "Circuit":
-        """The same function with fewer gates; see `hardwire.circuit.passes.simplify`."""
+        """Returns a circuit that computes the same function with fewer gates.
+
+        Args:
+            rewrite: Also run AIG rewriting, which needs aigverse.
+            dont_cares: Also merge gates that are equal on every input the encoder can produce. The result is then
+                right behind its encoder only.
+            check: Prove the result equal to the original.
+            progress: Called with the name of each step before it runs.
+        """
         from hardwire.circuit.passes import simplify
 
         return simplify(self, rewrite=rewrite, dont_cares=dont_cares, check=check, progress=progress)[0]
 
     def shrink(
         self, data: Any, *, tolerance: float = 0.001, progress: Callable[[str], object] = lambda step: None
-    ) -> tuple["Circuit", "Shrinking"]:
-        """Fewer gates for a little accuracy, and what it costs on each split; see `hardwire.circuit.shrink`."""
+    ) -> tuple["Circuit", "ShrinkResult"]:
+        """Trades a little accuracy for fewer gates.
+
+        Args:
+            data: The dataset whose training split decides what may go.
+            tolerance: Training accuracy that may be lost, as a share.
+            progress: Called with a description of each round.
+
+        Returns:
+            The smaller circuit, and its gates and accuracies before and after.
+        """
         from hardwire.circuit.shrink import shrink
 
         return shrink(self, data, tolerance=tolerance, progress=progress)
 
     def equivalent(self, other: "Circuit", **options: Any) -> "Equivalence":
-        """Whether both give the same outputs on every input, which is more than the same class sums, and which kind of
-        proof says so."""
+        """Compares two circuits output by output on every input, which is stricter than comparing class sums.
+
+        Args:
+            other: A circuit with as many inputs, outputs and classes.
+            **options: Those of `hardwire.circuit.equivalence.netlists_equal`.
+        """
         from hardwire.circuit.equivalence import circuits_equal
 
         return circuits_equal(self, other, **options)
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def verify(
+        self,
+        path: _Path,
+        images: npt.ArrayLike | None = None,
+        *,
+        raw: str | None = None,
+        sat: bool = True,
+        progress: Callable[[str], object] = lambda step: None,
+    ) -> "Verification":
+        """Checks that an exported file computes what this circuit computes, as `hardwire circuit verify` does.
+
+        Args:
+            path: The exported file, or a circuit file.
+            images: Test images to compare as well: raw values if the circuit has an encoder, else zeros and ones.
+            raw: What the file reads ("bits", "bytes", ...), if the file itself does not say.
+            sat: Whether to ask the SAT solver for a proof.
+            progress: Called with the name of each step before it runs.
+
+        Returns:
+            The verdict: true in a condition if they are equal, with the kind of proof or a counterexample.
+
+        Example:
+            >>> circuit.to_c("digits.c")  # doctest: +SKIP
+            >>> print(circuit.verify("digits.c"))  # doctest: +SKIP
+            equal, proven by SAT (and 65,536 random vectors)
+        """
+        from hardwire.circuit.verify import verify
+
+        return verify(self, path, images, raw=raw, sat=sat, progress=progress)
+
+    def save(self, path: _Path) -> None:
         """Writes a circuit file, which loads and runs without torch."""
         from hardwire.circuit.file import save
 
         save(self, path)
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> "Circuit":
-        """Reads a circuit file, every array of which is checked, or the circuit of a model file, which needs torch."""
+    def load(cls, path: _Path) -> "Circuit":
+        """Reads a circuit file, or builds the circuit of a model file (which needs torch).
+
+        Raises:
+            HardwireError: If the file is missing, damaged or of another kind.
+        """
         from hardwire.circuit.file import load
 
         return load(path)
 
-    def export(self, path: str | PathLike[str], *, suffix: str | None = None, **options: Any) -> list[Path]:
-        """Writes `path` in the format that its ending names (.c .v .aig .aag .blif .svg .dot ..., or `suffix`), and
-        gives every file it wrote; the options are those of the format's writer in `hardwire.circuit.formats`."""
+    def export(self, path: _Path, *, suffix: str | None = None, **options: Any) -> list[Path]:
+        """Writes the circuit in the format named by the file's suffix.
+
+        Args:
+            path: The file to write: .c .wasm .v .aig .aag .blif .svg .dot .circuit, or a registered suffix.
+            suffix: The format, if the path's own suffix does not name it.
+            **options: Those of the format's writer; see `hardwire.circuit.formats`.
+
+        Returns:
+            Every file written.
+
+        Example:
+            >>> circuit.export("digits.c", main=True)  # doctest: +SKIP
+            [PosixPath('digits.c'), PosixPath('digits.h')]
+        """
         from hardwire.circuit.formats import write
 
         return write(self, Path(path).expanduser(), suffix, options)
 
-    def to_c(self, path: str | PathLike[str], **options: Any) -> list[Path]:
-        """One C99 file and its header; see `hardwire.circuit.formats.c`."""
+    def to_c(self, path: _Path, **options: Any) -> list[Path]:
+        """Exports one C99 file and its header; options: `hardwire.circuit.formats.c.write`."""
         return self.export(path, suffix=".c", **options)
 
-    def to_verilog(self, path: str | PathLike[str], **options: Any) -> list[Path]:
-        """Synthesizable Verilog; see `hardwire.circuit.formats.verilog`."""
+    def to_verilog(self, path: _Path, **options: Any) -> list[Path]:
+        """Exports synthesizable Verilog; options: `hardwire.circuit.formats.verilog.write`."""
         return self.export(path, suffix=".v", **options)
 
-    def to_aiger(self, path: str | PathLike[str], **options: Any) -> list[Path]:
-        """AIGER, ASCII for .aag and binary otherwise; see `hardwire.circuit.formats.aiger`."""
+    def to_aiger(self, path: _Path, **options: Any) -> list[Path]:
+        """Exports AIGER, ASCII if the suffix is .aag; options: `hardwire.circuit.formats.aiger.write`."""
         return self.export(path, suffix=".aag" if Path(path).suffix == ".aag" else ".aig", **options)
 
-    def to_blif(self, path: str | PathLike[str], **options: Any) -> list[Path]:
-        """Berkeley logic interchange format; see `hardwire.circuit.formats.blif`."""
+    def to_blif(self, path: _Path, **options: Any) -> list[Path]:
+        """Exports BLIF; options: `hardwire.circuit.formats.blif.write`."""
         return self.export(path, suffix=".blif", **options)
 
-    def to_dot(self, path: str | PathLike[str], **options: Any) -> list[Path]:
-        """A Graphviz drawing of a small circuit or a cone; see `hardwire.circuit.formats.drawing`."""
+    def to_dot(self, path: _Path, **options: Any) -> list[Path]:
+        """Exports a Graphviz drawing of a small circuit or a cone."""
         return self.export(path, suffix=".dot", **options)
 
-    def to_svg(self, path: str | PathLike[str], **options: Any) -> list[Path]:
-        """A drawing that needs no other program; see `hardwire.circuit.formats.drawing`."""
+    def to_svg(self, path: _Path, **options: Any) -> list[Path]:
+        """Exports an SVG drawing of a small circuit or a cone."""
         return self.export(path, suffix=".svg", **options)
 
     def __repr__(self) -> str:
@@ -239,7 +345,7 @@ class Circuit:
 
 
 def _split(net: Any) -> tuple[Any, Encoder | None]:
-    """Gates, and the encoder before them where an nn.Sequential begins with a Binarize."""
+    """Separates a leading `Binarize` of an nn.Sequential, as an encoder, from the gates."""
     from torch import nn
 
     from hardwire.layers import Binarize

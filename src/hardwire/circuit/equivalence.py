@@ -1,8 +1,8 @@
-"""Whether two netlists compute the same function, and by which kind of proof.
+"""Whether two netlists compute the same function, and what kind of proof says so.
 
-Few inputs: every assignment is simulated, which is a proof. More: random vectors of several densities, which find most
-differences at once, and then ABC's combinational equivalence check (SAT), which is a proof. Where ABC is missing or
-gives up, the random vectors are evidence, and are called so.
+With few inputs every assignment is simulated, which is a proof. With more, random vectors of several densities find
+most differences at once, and then ABC's combinational equivalence check (SAT) gives a proof. Where ABC is missing or
+gives up, the random vectors are evidence only, and the result says so.
 """
 
 import re
@@ -18,6 +18,7 @@ from hardwire.bits import unpack, word_count
 from hardwire.circuit.aiger import write_aiger
 from hardwire.circuit.builder import Builder
 from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.evaluate import Program
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.tools import has_abc, run_abc
 from hardwire.errors import HardwireError
@@ -27,13 +28,20 @@ EXHAUSTIVE_INPUTS = 16
 SAT_CONFLICTS = 1_000_000  # for one pair of nodes; past this, or past the time, ABC gives up
 SAT_SECONDS = 300  # two versions of 131,000 ANDs, class sums and argmax included, take a minute
 VECTORS = 1 << 16
-CHUNK = 1 << 14
+CHUNK = 1 << 14  # vectors at a time
+CHUNK_WORDS, MOST_WORDS = 1 << 22, 1 << 26  # at a time and in all: a million inputs must not take gigabytes or minutes
 
 
 @dataclass(frozen=True)
 class Equivalence:
-    """equal: the answer; proof: "exhaustive", "SAT" or "random", or "samples" for a difference found on the samples
-    given; vectors: how many were simulated; counterexample: uint8 [inputs] on which they differ, if they do."""
+    """The result of a comparison; true in a condition if the two are equal.
+
+    Attributes:
+        equal: Whether no difference is known.
+        proof: "exhaustive", "SAT" or "random"; "samples" if a given sample showed a difference.
+        vectors: How many inputs were simulated.
+        counterexample: uint8 [inputs] on which the two differ, if they do.
+    """
 
     equal: bool
     proof: str
@@ -42,7 +50,7 @@ class Equivalence:
 
     @property
     def exact(self) -> bool:
-        """Whether this is a proof; random vectors are not."""
+        """Whether this is a proof rather than evidence from random vectors."""
         return not self.equal or self.proof != "random"
 
     def __bool__(self) -> bool:
@@ -51,7 +59,7 @@ class Equivalence:
     def __str__(self) -> str:
         if self.counterexample is not None:
             bits = "".join(map(str, self.counterexample.tolist()))
-            return f"different on input bits {bits[:80]}{'…' if len(bits) > 80 else ''}, {self.found}"
+            return f"different on input bits {bits[:80]}{'…' if len(bits) > 80 else ''}, {self.how}"
         return {
             "exhaustive": f"equal, proven by simulating all {self.vectors:,} inputs",
             "SAT": f"equal, proven by SAT (and {self.vectors:,} random vectors)",
@@ -59,8 +67,8 @@ class Equivalence:
         }[self.proof]
 
     @property
-    def found(self) -> str:
-        """How a difference was found, in words."""
+    def how(self) -> str:
+        """How the difference was found, in words."""
         return {
             "samples": "found on a test image",
             "exhaustive": "found by simulating all inputs",
@@ -70,11 +78,11 @@ class Equivalence:
 
 
 def circuits_equal(a: Circuit, b: Circuit, **options: Any) -> Equivalence:
-    """Compares the outputs one by one, which is more than equal class sums."""
+    """Compares two circuits output by output, which is stricter than comparing class sums."""
     if a.classes != b.classes:
         raise HardwireError(f"one circuit has {a.classes} classes and the other {b.classes}")
     if a.number != b.number:
-        raise HardwireError(f"one circuit says {a.number or 'a class'} and the other {b.number or 'a class'}")
+        raise HardwireError(f"one circuit predicts {a.number or 'a class'} and the other {b.number or 'a class'}")
     return netlists_equal(a.netlist, b.netlist, **options)
 
 
@@ -87,35 +95,46 @@ def netlists_equal(
     sat: bool = True,
     samples: npt.NDArray[np.uint64] | None = None,
 ) -> Equivalence:
-    """vectors: random ones to simulate; sat: ask the solver where it can be asked; samples: words [n, word_count]
-    that are simulated as well, such as a test set."""
+    """Compares two netlists output by output.
+
+    Args:
+        a: One netlist.
+        b: A netlist with as many inputs and outputs.
+        vectors: Random inputs to simulate before the solver is asked.
+        seed: Of the random inputs.
+        sat: Whether to ask the solver.
+        samples: uint64 [n, words], packed inputs to simulate first, such as a test set.
+    """
     if (a.inputs, len(a.outputs)) != (b.inputs, len(b.outputs)):
         raise HardwireError(
             f"circuits of {a.inputs} inputs and {len(a.outputs)} outputs and of {b.inputs} inputs and "
             f"{len(b.outputs)} outputs cannot be compared"
         )
-    difference = Circuit(miter(a, b), classes=1)
+    difference = Program(miter(a, b), classes=1, single_images=False)
     if samples is not None:
-        found = _first_difference(difference, samples)
-        if found is not None:
-            return Equivalence(False, "samples", len(samples), found)
+        difference_at = _first_difference(difference, samples)
+        if difference_at is not None:
+            return Equivalence(False, "samples", len(samples), difference_at)
     if a.inputs <= EXHAUSTIVE_INPUTS:
         every = np.arange(1 << a.inputs, dtype=np.uint64)[:, None]
-        found = _first_difference(difference, every)
-        return Equivalence(found is None, "exhaustive", len(every), found)
+        difference_at = _first_difference(difference, every)
+        return Equivalence(difference_at is None, "exhaustive", len(every), difference_at)
     generator = np.random.default_rng(seed)
-    for _ in range(0, vectors, CHUNK):
-        found = _first_difference(difference, random_words(generator, min(CHUNK, vectors), a.inputs))
-        if found is not None:
-            return Equivalence(False, "random", vectors, found)
+    words = word_count(a.inputs)
+    vectors = min(vectors, max(1 << 10, MOST_WORDS // words))
+    chunk = min(CHUNK, vectors, max(64, CHUNK_WORDS // words))
+    for _ in range(0, vectors, chunk):
+        difference_at = _first_difference(difference, random_words(generator, chunk, a.inputs))
+        if difference_at is not None:
+            return Equivalence(False, "random", vectors, difference_at)
     if not sat or not has_abc():
         return Equivalence(True, "random", vectors)
-    proven, found = _solve(a, b)
-    return Equivalence(found is None, "SAT" if proven else "random", vectors, found)
+    proven, difference_at = _solve(a, b)
+    return Equivalence(difference_at is None, "SAT" if proven else "random", vectors, difference_at)
 
 
 def random_words(generator: np.random.Generator, rows: int, inputs: int) -> npt.NDArray[np.uint64]:
-    """Packed random rows: a third of them with half of the bits set, a third with a quarter, a third with most."""
+    """Makes packed random rows: in a third of them half of the bits are set, in a third a quarter, in a third more."""
     words: npt.NDArray[np.uint64]
     words, others = generator.integers(0, 1 << 64, (2, rows, word_count(inputs)), dtype=np.uint64)
     third = rows // 3
@@ -127,20 +146,21 @@ def random_words(generator: np.random.Generator, rows: int, inputs: int) -> npt.
 
 
 def miter(a: Netlist, b: Netlist) -> Netlist:
-    """A netlist whose output i says that output i of `a` and `b` differ."""
+    """Returns a netlist whose output i is true where output i of `a` and `b` differ."""
     builder = Builder(a.inputs)
     inputs = range(a.inputs)
     pairs = zip(builder.embed(a, inputs), builder.embed(b, inputs), strict=True)
     return builder.netlist([builder.gate(algebra.XOR, left, right) for left, right in pairs])
 
 
-def _first_difference(difference: Circuit, words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint8] | None:
-    wrong = np.flatnonzero(difference.scores(words)[:, 0])
+def _first_difference(difference: Program, words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint8] | None:
+    """Returns the first row on which some output of the miter is true."""
+    wrong = np.flatnonzero(difference.answer(words, raw=False, threads=None, scores=True)[:, 0])
     return unpack(words[wrong[:1]], difference.inputs)[0] if len(wrong) else None
 
 
 def _solve(a: Netlist, b: Netlist) -> tuple[bool, npt.NDArray[np.uint8] | None]:
-    """Whether ABC decided, and an input on which they differ, if it found one."""
+    """Asks ABC: whether it came to a decision, and an input on which the two differ, if any."""
     with tempfile.TemporaryDirectory() as folder:
         for name, netlist in (("a", a), ("b", b)):
             write_aiger(netlist, Path(folder, f"{name}.aig"))

@@ -1,8 +1,8 @@
-"""What a circuit costs on an FPGA: look-up tables and flip-flops, counted by yosys after synthesis.
+"""Estimates the cost of a circuit on an FPGA: look-up tables and flip-flops, counted by yosys after synthesis.
 
-Three counts, each including the one before, so that nobody has to ask what a number includes: the gates alone, with
-class sums and argmax, and with the encoder. The modules are synthesized one by one and added up, so that more never
-takes less. Generic k-input LUTs: no carry chains, no vendor's cells.
+There are three counts, each including the one before: the gates alone, with class sums and argmax, and with the
+encoder. The modules are synthesized separately and added up, so that including more never costs less. The look-up
+tables are generic: no carry chains, no vendor cells.
 """
 
 import json
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.formats.verilog import to_verilog
-from hardwire.circuit.reading import reading_of
+from hardwire.circuit.input_format import input_format_of
 from hardwire.circuit.tools import run_yosys
 from hardwire.errors import HardwireError
 
@@ -22,7 +22,13 @@ NAME = "estimated"
 
 @dataclass(frozen=True)
 class Estimate:
-    """One line of the table: what is included, and its look-up tables and flip-flops."""
+    """One row of the estimate; `dataclasses.asdict` makes a plain dictionary.
+
+    Attributes:
+        includes: What is counted.
+        luts: Look-up tables.
+        flip_flops: Flip-flops.
+    """
 
     includes: str
     luts: int
@@ -37,22 +43,33 @@ def estimate(
     lut: int = 6,
     progress: Callable[[str], object] | None = None,
 ) -> list[Estimate]:
-    """lut: inputs of a look-up table; progress: called with what is synthesized next."""
+    """Counts look-up tables and flip-flops after synthesis.
+
+    Args:
+        circuit: The circuit.
+        pipeline: Levels of logic between registers; None for no registers.
+        raw: What the design reads, by default what the encoder was made for.
+        lut: Inputs of a look-up table, 2 to 8.
+        progress: Called with the module that is synthesized next.
+
+    Returns:
+        One row for the gates, one with class sums and argmax, and one with the encoder if there is one.
+    """
     if not 2 <= lut <= 8:
-        raise HardwireError(f"look-up tables of {lut} inputs are not common; use 4 or 6")
-    reading = reading_of(circuit, raw)
-    design = to_verilog(circuit, NAME, reading, pipeline=pipeline, lut=4 if lut < 6 else 6)
+        raise HardwireError(f"look-up tables of {lut} inputs are not supported; use 2 to 8, such as 4 or 6")
+    input_format = input_format_of(circuit, raw)
+    design = to_verilog(circuit, NAME, input_format, pipeline=pipeline, lut=4 if lut < 6 else 6)
     parts = {"gates": {"gates": 1}, "class sums, argmax": {"count": circuit.classes, "argmax": 1}}
-    if reading.kind != "bits":
-        parts[f"encoder of {reading.kind}"] = {"encoder": 1}
+    if input_format.kind != "bits":
+        parts[f"encoder of {input_format.kind}"] = {"encoder": 1}
     lines: list[Estimate] = []
     luts = flip_flops = 0
     for part, modules in parts.items():
         for module, times in modules.items():
             if progress is not None:
                 progress(module)
-            found = _synthesize(design.text, f"{NAME}_{module}", lut)
-            luts, flip_flops = luts + times * found[0], flip_flops + times * found[1]
+            cells = _synthesize(design.text, f"{NAME}_{module}", lut)
+            luts, flip_flops = luts + times * cells[0], flip_flops + times * cells[1]
         lines.append(Estimate(", ".join([*parts][: [*parts].index(part) + 1]), luts, flip_flops))
     return lines
 

@@ -1,8 +1,8 @@
 """Running a circuit: native and bit-parallel, or the same schedule in numpy where the native module was not built.
 
-No compile step: a schedule is made once (milliseconds) and any number of images goes through it, as packed words or
-as 0 and 1; raw bytes are compared with their thresholds inside the engine. Surprising: numbers other than 0 and 1 are
-refused rather than thresholded; raw values need `raw=True`.
+There is no compile step: a schedule is made once (milliseconds), and any number of images runs through it, as packed
+words or as 0 and 1. Raw bytes are compared with their thresholds inside the engine. Surprising: numbers other than 0
+and 1 are refused, not thresholded; raw values need `raw=True`.
 """
 
 import os
@@ -12,16 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from hardwire.bits import Encoder, check_words, pack, transpose, unpack, word_count
+from hardwire.build import native as _native
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.netlist import Netlist
-from hardwire.circuit.schedule import Schedule, alone, schedule, single
+from hardwire.circuit.schedule import GateSchedule, bit_schedule, byte_schedule, schedule
 from hardwire.errors import HardwireError
 from hardwire.gates import GATES, THRESHOLD, algebra
-
-try:
-    from hardwire import _native
-except ImportError:  # installed without a compiler
-    _native = None
 
 WORD, BOOL = np.dtype(np.uint64), np.dtype(bool)
 ONE_THREAD = (None, 1)
@@ -31,21 +27,33 @@ THREAD_IMAGES = 4096  # fewer images than this a thread are not worth starting o
 
 
 class Program:
-    """A scheduled netlist with its class groups and its encoder, ready to run."""
+    """A scheduled netlist with its class groups and its encoder, ready to run.
 
-    def __init__(self, netlist: Netlist, classes: int, encoder: Encoder | None = None):
+    Args:
+        netlist: The gates.
+        classes: Number of equal groups of outputs.
+        encoder: For raw values.
+        single_images: Whether to make the two schedules that speed up calls with one image; a comparison of netlists
+            does without.
+    """
+
+    def __init__(self, netlist: Netlist, classes: int, encoder: Encoder | None = None, *, single_images: bool = True):
         self.inputs, self.classes, self.encoder = netlist.inputs, classes, encoder
         self.words = word_count(netlist.inputs)
-        self.one_word, self.one_row = (1, self.words), (1, self.inputs)
+        self.single_images = single_images
+        self.one_word: tuple[int, ...] = (1, self.words) if single_images else ()  # shapes that take the shortcut
+        self.one_row: tuple[int, ...] = (1, self.inputs) if single_images else ()
         self.schedule = schedule(netlist)
         # words in a slot: as many as keep the tile in cache, at least one cache line
         self.lanes = next((lanes for lanes in (32, 16) if self.schedule.slots * lanes * 8 <= CACHE_BYTES), 8)
         self._thresholds: dict[tuple[float, float], Any] = {}
-        self.native = None if _native is None else _native_program(netlist, classes, self.schedule)
+        self.native = None if _native is None else _native_program(netlist, classes, self.schedule, single_images)
 
     def answer(self, images: Any, raw: bool, threads: int | None, scores: bool) -> npt.NDArray[Any]:
-        """Scores int32 [rows, classes], or classes int64 [rows]. One image alone has a way of its own, because looking
-        at it from all sides takes longer than its gates."""
+        """Returns scores int32 [rows, classes], or classes int64 [rows].
+
+        A single image takes a shortcut, because checking its type and shape takes longer than running its gates.
+        """
         if self.native is not None and threads in ONE_THREAD and not (raw or scores) and type(images) is np.ndarray:
             dtype, shape = images.dtype, images.shape
             if (dtype is WORD and shape == self.one_word) or (dtype is BOOL and shape == self.one_row):
@@ -55,25 +63,28 @@ class Program:
             most = 1 + len(rows) // THREAD_IMAGES
             threads = 1 if most == 1 else min(os.cpu_count() or 1, most)
         elif threads < 1:
-            raise HardwireError(f"threads {threads} leaves nobody to work; use at least 1")
+            raise HardwireError(f"threads {threads} is not a number of threads; use at least 1")
         if self.native is None:
             sums = _numpy_scores(self, rows if rows.dtype == WORD else pack(rows))
             return sums if scores else sums.argmax(axis=1)
+        count = len(rows)
+        if count % 2 and not self.single_images:
+            rows = np.concatenate([rows, rows[:1]])  # the engine runs an odd last row as a single image
         out = np.empty((len(rows), self.classes), np.int32) if scores else np.empty(len(rows), np.int64)
         (self.native.scores if scores else self.native.predict)(rows, out, self.lanes, threads, thresholds)
-        return out
+        return out[:count]
 
     def _rows(self, images: Any) -> npt.NDArray[Any]:
-        """What the engine reads: packed words uint64 [rows, words] or bytes [rows, inputs] of 0 and 1."""
+        """Returns what the engine reads: packed words uint64 [rows, words] or bytes [rows, inputs] of 0 and 1."""
         images = _matrix(self._array(images))
         if images.dtype == WORD and images.shape[1] == self.words:
-            if self.native is None:  # which looks at the padding itself
+            if self.native is None:  # the native engine checks the padding itself
                 check_words(images, self.inputs)
             return _contiguous(images)
         return self._plain_rows(images)
 
     def _array(self, images: Any) -> npt.NDArray[Any]:
-        if hasattr(images, "features"):  # Bits, recognised by its shape because its own room needs torch
+        if hasattr(images, "features"):  # Bits, recognised by this attribute because its module needs torch
             if images.features != self.inputs:
                 raise HardwireError(f"images have {images.features} bits but the circuit reads {self.inputs}")
             images = images.numpy()
@@ -93,7 +104,7 @@ class Program:
         return np.ascontiguousarray(images, dtype=np.uint8)
 
     def _raw_rows(self, images: Any) -> tuple[npt.NDArray[Any], Any]:
-        """Bytes as they are with the thresholds that the engine compares them with, anything else encoded."""
+        """Returns bytes unchanged with the thresholds to compare them with, and anything else encoded."""
         if self.encoder is None:
             raise HardwireError(
                 "this circuit has no encoder for raw values; give bits, or build it from a model with one"
@@ -118,30 +129,33 @@ def _contiguous(images: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def byte_thresholds(thresholds: npt.NDArray[np.float32]) -> Any:
-    """Thresholds [columns, levels] as the native engine compares bytes with them: at least this, if any byte is."""
+    """Converts thresholds [columns, levels] for the native engine: the least byte above each, if there is one."""
     least = np.maximum(np.floor(thresholds.T.astype(np.float64)) + 1, 0)
     possible = pack((least <= 255).astype(np.uint8))
     return _native.byte_thresholds(np.ascontiguousarray(np.minimum(least, 255).astype(np.uint8)), possible)
 
 
-def _native_program(netlist: Netlist, classes: int, plan: Schedule) -> Any:
+def _native_program(netlist: Netlist, classes: int, plan: GateSchedule, single_images: bool) -> Any:
     many = (netlist.inputs, plan.slots, classes, plan.operations, plan.runs, plan.outputs)
-    one, bits = single(netlist), alone(netlist, classes)
+    if not single_images:
+        rows, pairs = np.zeros((0, 3), np.int32), np.zeros((0, 2), np.int32)
+        return _native.circuit_program(*many, 0, rows, pairs, 0, 0, np.arange(classes, dtype=np.int32), pairs, rows)
+    one, bits = byte_schedule(netlist), bit_schedule(netlist, classes)
     by_bits = (bits.bits, bits.first_output, bits.class_of, bits.words, bits.gates)
     return _native.circuit_program(*many, one.slots, one.operations, one.runs, *by_bits)
 
 
 def test_set(data: Any) -> tuple[Any, npt.NDArray[Any]]:
-    """A dataset's test images as a network's eval() reads them, continuous ones as bits, and their labels."""
+    """Returns the test images of a dataset as bits, as a network reads them in eval mode, and their labels."""
     x = data.test.x
     return (x if hasattr(x, "features") else x.numpy() > THRESHOLD), data.test.y.numpy()
 
 
-def how_well(circuit: Circuit, said: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> str:
-    """The accuracy of classes, or R^2 of numbers, in words."""
+def describe_accuracy(circuit: Circuit, predicted: npt.NDArray[Any], expected: npt.NDArray[Any]) -> str:
+    """Returns the accuracy of predicted classes, or R^2 of predicted numbers, in words."""
     if circuit.number is None:
-        return f"accuracy {(said == wanted).mean():.4f}"
-    return f"R^2 {1 - ((said - wanted) ** 2).mean() / wanted.var():.4f}"
+        return f"accuracy {(predicted == expected).mean():.4f}"
+    return f"R^2 {1 - ((predicted - expected) ** 2).mean() / expected.var():.4f}"
 
 
 def _numpy_scores(program: Program, words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
@@ -164,6 +178,6 @@ def _numpy_tile(program: Program, words: npt.NDArray[np.uint64]) -> npt.NDArray[
 
 
 def word_gate(gate: int, a: npt.NDArray[np.uint64], b: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """One gate on words of any shape: where one of the inputs is that makes it true."""
+    """Computes one gate on words of any shape, as the union of the input pairs that make it true."""
     terms = [(a if i else ~a) & (b if j else ~b) for i, j in algebra.PAIRS if GATES[gate].hard(i, j)]
     return np.bitwise_or.reduce(terms, axis=0) if terms else np.zeros_like(a)

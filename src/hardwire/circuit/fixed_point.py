@@ -1,9 +1,9 @@
-"""Whole numbers that stand for real ones: value = offset + scale * q, with a scale and an offset for each column.
+"""Fixed point: a whole number q stands for offset + scale * q, with one scale and offset for each column.
 
-A bit is true for q where it is true for offset + scale * q; a real value becomes the nearest q. A value close to a
-threshold may change its side on the way, so `fit` looks for scales and offsets with which none that can occur does, the
-finest first, and says which column has none. Surprising: values past the outermost thresholds may be cut off at the end
-of the type's range, since their bits are decided there.
+A real value is rounded to the nearest q. Rounding can move a value close to a threshold to the other side, so `fit`
+looks for a scale and offset, the finest first, with which that happens to no value that can occur, and names the column
+if there is none. Surprising: values past the outermost thresholds may be clipped, since clipping does not change their
+bits.
 """
 
 from dataclasses import dataclass
@@ -16,12 +16,18 @@ from hardwire.errors import HardwireError
 
 Reals = npt.NDArray[np.float64]
 Wholes = npt.NDArray[np.int64]
-TRIES = 4096  # numbers of steps from the lowest threshold to the highest, from the finest on
+TRIES = 4096  # scales to try for a column, from the finest on
 
 
 @dataclass(frozen=True, eq=False)
 class FixedPoint:
-    """kind: int8, int16, int32 or bytes; scale, offset: float64 [columns], or one number for all."""
+    """How real values become whole numbers.
+
+    Args:
+        kind: int8, int16, int32 or bytes.
+        scale: float64 [columns], or one number for all.
+        offset: float64 [columns], or one number for all.
+    """
 
     kind: str
     scale: Reals
@@ -31,17 +37,17 @@ class FixedPoint:
         for name in ("scale", "offset"):
             object.__setattr__(self, name, np.asarray(getattr(self, name), np.float64).reshape(-1))
         if not (np.isfinite(self.scale).all() and np.isfinite(self.offset).all() and (self.scale > 0).all()):
-            raise HardwireError("scales and offsets are finite numbers, and scales are above 0")
+            raise HardwireError("scales and offsets must be finite, and scales above 0")
 
     def quantize(self, values: npt.ArrayLike) -> Wholes:
-        """Real values [..., columns] as the nearest q, halves downwards, cut off at the ends; NaN is the lowest."""
+        """Rounds real values [..., columns] to the nearest q, halves down, clipped; NaN becomes the lowest q."""
         low, high = RANGES[self.kind]
         with np.errstate(over="ignore", invalid="ignore"):
             nearest = np.ceil((np.asarray(values, np.float64) - self.offset) / self.scale - 0.5)
         return np.where(np.isnan(nearest), low, np.clip(nearest, low, high)).astype(np.int64)
 
     def keys(self, thresholds: Reals) -> Wholes:
-        """[columns, levels]: a bit is true where q is more than this, from always (one below the range) to never."""
+        """Returns [columns, levels]: a bit is true where q is greater; one below the type's range means always."""
         low, high = RANGES[self.kind]
         with np.errstate(over="ignore"):
             places = np.floor((thresholds - self.offset[:, None]) / self.scale[:, None])
@@ -49,11 +55,21 @@ class FixedPoint:
 
 
 def fit(kind: str, thresholds: Reals, below: Reals, above: Reals, natural: float | None) -> FixedPoint:
-    """All [columns, levels]: thresholds; below, above: the greatest value up to each and the least over it that can
-    occur, infinite where there is none. natural: a scale to be tried first, with an offset of 0; alone for bytes."""
+    """Finds a fixed point that keeps every possible value on its side of every threshold.
+
+    Args:
+        kind: Type of q.
+        thresholds: [columns, levels].
+        below: [columns, levels], the greatest value up to each threshold that can occur, or infinite.
+        above: [columns, levels], the least value above each threshold that can occur, or infinite.
+        natural: Scale to try first, with an offset of 0; for bytes the only one tried.
+
+    Raises:
+        HardwireError: If a column has no such scale.
+    """
     columns = zip(thresholds, below, above, strict=True)
-    found = [_column(kind, number, *column, natural) for number, column in enumerate(columns)]
-    scale, offset = np.array(found).T
+    pairs = [_column(kind, number, *column, natural) for number, column in enumerate(columns)]
+    scale, offset = np.array(pairs).T
     return FixedPoint(kind, scale, offset)
 
 
@@ -76,7 +92,7 @@ def _column(
 
 
 def _changed(point: FixedPoint, thresholds: Reals, below: Reals, above: Reals) -> npt.NDArray[np.bool_]:
-    """Which thresholds have a value on the wrong side."""
+    """Returns which thresholds have a value on the wrong side."""
     keys = point.keys(thresholds[None])[0]
     low = np.isfinite(below) & (point.quantize(below[:, None])[:, 0] > keys)
     high = np.isfinite(above) & (point.quantize(above[:, None])[:, 0] <= keys)
@@ -85,8 +101,8 @@ def _changed(point: FixedPoint, thresholds: Reals, below: Reals, above: Reals) -
 
 
 def _affine(kind: str, thresholds: Reals, above: Reals) -> list[tuple[float, float]]:
-    """Scales and offsets that put the lowest and the highest threshold halfway between two whole numbers, or a little
-    below, so that no rounding puts the threshold itself above it."""
+    """Lists scales and offsets that put the lowest and highest threshold halfway between two whole numbers, or slightly
+    below, so that no rounding moves a value equal to the threshold above it."""
     low, high = RANGES[kind]
     first, last = float(thresholds.min()), float(thresholds.max())
     finest = high - low - 1

@@ -1,8 +1,8 @@
-"""LEB128, the numbers of any length that WebAssembly is made of and that AIGER writes its gates with."""
+"""LEB128, the variable-length integers of WebAssembly and of binary AIGER."""
 
 
 def unsigned(value: int) -> bytes:
-    """LEB128: seven bits a byte, lowest first, the top bit saying that more follow."""
+    """Encodes seven bits a byte, lowest first; the top bit says that more follow."""
     parts = bytearray()
     while value >= 0x80:
         parts.append(value & 0x7F | 0x80)
@@ -12,6 +12,7 @@ def unsigned(value: int) -> bytes:
 
 
 def signed(value: int) -> bytes:
+    """The same in two's complement."""
     parts = bytearray()
     while not -64 <= value < 64:
         parts.append(value & 0x7F | 0x80)

@@ -1,7 +1,7 @@
-"""A whole classifier as plain gates: encoder, circuit, class sums and argmax, for formats that know nothing else.
+"""A whole classifier as plain gates: encoder, circuit, class sums and argmax, for formats that have only gates.
 
-Inputs are the bits `x[k]` of the raw values (lowest first) or the circuit's own input bits; outputs are the bits of
-the winning class, or of the number in two's complement, lowest first, and on request those of the class sums behind it.
+Inputs are the bits `x[k]` of the raw values (lowest first), or the circuit's own input bits. Outputs are the bits of
+the winning class, or of the number in two's complement, lowest first; on request the bits of the class sums follow.
 """
 
 from collections import deque
@@ -9,18 +9,24 @@ from collections import deque
 from hardwire.circuit.builder import Builder
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.counting import count_plan
+from hardwire.circuit.input_format import INFINITY, InputFormat
 from hardwire.circuit.netlist import Netlist
-from hardwire.circuit.reading import INFINITY, Reading
 from hardwire.gates import algebra
 
 Player = tuple[list[int], list[int]]  # a score and a class number, each as nodes, lowest bit first
 
 
-def complete(circuit: Circuit, reading: Reading, lut: int = 6, scores: bool = False) -> Netlist:
-    """The whole classifier: as many inputs as an image has bits, and as many outputs as an answer has. lut: see
-    `count_plan`; scores: the class sums follow the answer, class 0 first."""
-    builder = Builder(reading.width)
-    bits = list(range(builder.inputs)) if reading.kind == "bits" else _encode(builder, reading)
+def complete(circuit: Circuit, input_format: InputFormat, lut: int = 6, scores: bool = False) -> Netlist:
+    """Builds the whole classifier, from the bits of an image to the bits of the answer.
+
+    Args:
+        circuit: The circuit.
+        input_format: What it reads.
+        lut: See `count_plan`.
+        scores: Whether the class sums follow the answer, class 0 first.
+    """
+    builder = Builder(input_format.width)
+    bits = list(range(builder.inputs)) if input_format.kind == "bits" else _encode(builder, input_format)
     outputs = builder.embed(circuit.netlist, bits)
     groups = [outputs[start : start + circuit.group] for start in range(0, len(outputs), circuit.group)]
     sums = [count_ones(builder, group, lut) for group in groups]
@@ -31,40 +37,41 @@ def complete(circuit: Circuit, reading: Reading, lut: int = 6, scores: bool = Fa
     return builder.netlist(answer + [bit for total in sums for bit in total] if scores else answer)
 
 
-def encoded(circuit: Circuit, reading: Reading) -> Netlist:
-    """The circuit behind its encoder: from the bits of an image to its outputs, one by one."""
-    builder = Builder(reading.width)
-    return builder.netlist(builder.embed(circuit.netlist, _encode(builder, reading)))
+def encoded(circuit: Circuit, input_format: InputFormat) -> Netlist:
+    """Builds the circuit with its encoder, from the bits of an image to the outputs of the gates."""
+    builder = Builder(input_format.width)
+    return builder.netlist(builder.embed(circuit.netlist, _encode(builder, input_format)))
 
 
-def _encode(builder: Builder, reading: Reading) -> list[int]:
-    width = reading.value_bits
+def _encode(builder: Builder, input_format: InputFormat) -> list[int]:
+    width = input_format.value_bits
     bits: list[int] = []
-    for feature, keys in enumerate(reading.keys.tolist()):
+    for feature, keys in enumerate(input_format.keys.tolist()):
         value = list(range(feature * width, (feature + 1) * width))
-        if reading.signed:
-            value[-1] = builder.gate(algebra.NOT_A, value[-1], value[-1])  # then it sorts as if it had no sign
+        if input_format.signed:
+            value[-1] = builder.gate(algebra.NOT_A, value[-1], value[-1])  # then it sorts like an unsigned number
             keys = [key + (1 << width - 1) for key in keys]
-        if reading.kind == "floats":
+        if input_format.kind == "floats":
             value = _sortable(builder, value)
         above = [greater_than(builder, value, key) for key in keys]
-        if reading.kind == "floats":
-            number = greater_than(builder, value, INFINITY)  # where it is not one
-            above = [builder.gate(algebra.LESS, number, bit) for bit in above]
+        if input_format.kind == "floats":
+            is_nan = greater_than(builder, value, INFINITY)
+            above = [builder.gate(algebra.LESS, is_nan, bit) for bit in above]
         bits += above
     return bits
 
 
 def _sortable(builder: Builder, value: list[int]) -> list[int]:
+    """Turns the bits of a float into those of an unsigned number that sorts like it."""
     *low, sign = value
     return [builder.gate(algebra.XOR, bit, sign) for bit in low] + [builder.gate(algebra.NOT_A, sign, sign)]
 
 
 def greater_than(builder: Builder, value: list[int], threshold: int) -> int:
-    """Whether the number in `value` (nodes, lowest bit first) is more than a constant."""
+    """Returns the node that says whether `value` (nodes, lowest bit first) is greater than a constant."""
     if threshold < 0:
         return builder.constant(True)
-    more = None  # no lower bit decides yet
+    more = None  # until a bit decides
     for place, bit in enumerate(value):
         if threshold >> place & 1:
             more = None if more is None else builder.gate(algebra.AND, bit, more)
@@ -74,7 +81,7 @@ def greater_than(builder: Builder, value: list[int], threshold: int) -> int:
 
 
 def count_ones(builder: Builder, bits: list[int], lut: int = 6) -> list[int]:
-    """The number of true nodes as nodes, lowest bit first. The Verilog export follows the same plan."""
+    """Counts true nodes; returns the count as nodes, lowest bit first. The Verilog export follows the same plan."""
     steps, result = count_plan(len(bits), lut)
     nodes = list(bits)
     for taken, _ in steps:
@@ -83,7 +90,7 @@ def count_ones(builder: Builder, bits: list[int], lut: int = 6) -> list[int]:
 
 
 def sum_bits(builder: Builder, bits: list[int]) -> list[int]:
-    """Full adders, column by column."""
+    """Adds bits with full adders, column by column."""
     column, number = deque(bits), []
     while column:
         carries: deque[int] = deque()
@@ -97,7 +104,7 @@ def sum_bits(builder: Builder, bits: list[int]) -> list[int]:
 
 
 def _sum(builder: Builder, numbers: list[list[int]]) -> list[int]:
-    """One or two numbers added with a rippling carry."""
+    """Adds one or two numbers with a ripple carry."""
     if len(numbers) == 1:
         return numbers[0]
     total: list[int] = []
@@ -110,7 +117,7 @@ def _sum(builder: Builder, numbers: list[list[int]]) -> list[int]:
 
 
 def _add(builder: Builder, bits: list[int]) -> tuple[int, int]:
-    """Sum and carry of two or three bits."""
+    """Returns sum and carry of two or three bits."""
     half = builder.gate(algebra.XOR, bits[0], bits[1])
     carry = builder.gate(algebra.AND, bits[0], bits[1])
     if len(bits) == 2:
@@ -122,7 +129,7 @@ def _add(builder: Builder, bits: list[int]) -> tuple[int, int]:
 
 
 def add_constant(builder: Builder, number: list[int], constant: int, width: int) -> list[int]:
-    """number + constant in `width` bits, two's complement, lowest bit first."""
+    """Returns number + constant in `width` bits, two's complement, lowest bit first."""
     zero, one = builder.constant(False), builder.constant(True)
     first = [*number, *[zero] * (width - len(number))]
     second = [one if constant >> place & 1 else zero for place in range(width)]
@@ -130,7 +137,7 @@ def add_constant(builder: Builder, number: list[int], constant: int, width: int)
 
 
 def argmax(builder: Builder, sums: list[list[int]]) -> list[int]:
-    """The index of the highest sum, ties to the lowest, as nodes: a tournament in which the later must be greater."""
+    """Returns the index of the highest sum as nodes: a knockout tournament in which a tie goes to the lower index."""
     width = max(1, (len(sums) - 1).bit_length())
     players = [
         (score, [builder.constant(bool(number >> place & 1)) for place in range(width)])
@@ -143,6 +150,7 @@ def argmax(builder: Builder, sums: list[list[int]]) -> list[int]:
 
 
 def _match(builder: Builder, left: Player, right: Player) -> Player:
+    """Returns the winner of two: the right one if its score is greater."""
     more = builder.gate(algebra.LESS, left[0][0], right[0][0])
     for a, b in zip(left[0][1:], right[0][1:], strict=True):
         equal_so_far = builder.gate(algebra.AND, builder.gate(algebra.XNOR, a, b), more)

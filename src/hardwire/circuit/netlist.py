@@ -1,8 +1,8 @@
 """`Netlist`: gates in topological order.
 
-Nodes 0 .. inputs-1 are the input bits, and node inputs + i is gate i, which reads two earlier nodes: the order itself
-rules out cycles. Surprising: simplification keeps the list of outputs as long as it was (an output may become an
-input, a constant or a node that others share), so that two versions of a netlist can be compared output by output.
+Nodes 0 to inputs - 1 are the input bits, and node inputs + i is gate i. A gate reads two earlier nodes, so there are no
+cycles. Surprising: simplification never changes the number of outputs (an output may become an input, a constant or a
+node shared with others), so that two versions of a netlist can be compared output by output.
 """
 
 from collections.abc import Sequence
@@ -22,10 +22,23 @@ _FIELDS = (("gate", np.uint8), ("first", np.int32), ("second", np.int32), ("outp
 
 @dataclass(frozen=True, eq=False)
 class Netlist:
-    """Two-input gates over `inputs` bits.
+    """Two-input gates over `inputs` bits. The arrays are checked, and read-only afterwards.
 
-    gate: uint8 [gates], a number of `hardwire.GATES`; first, second: int32 [gates], the nodes a gate reads;
-    outputs: int32 [outputs], nodes. All are checked, and read-only afterwards.
+    Args:
+        inputs: Number of input bits.
+        gate: uint8 [gates], positions in `hardwire.GATES`.
+        first: int32 [gates], the node each gate reads as its first operand.
+        second: int32 [gates], the node each gate reads as its second operand.
+        outputs: int32 [outputs], nodes.
+
+    Raises:
+        HardwireError: If a gate number is unknown, or a gate or output refers to a node that does not exist or does
+            not come before it.
+
+    Example:
+        >>> half_adder = Netlist(2, gate=[6, 1], first=[0, 0], second=[1, 1], outputs=[2, 3])
+        >>> half_adder.depth
+        1
     """
 
     inputs: int
@@ -48,7 +61,7 @@ class Netlist:
 
     @classmethod
     def from_layers(cls, inputs: int, gates: Sequence[npt.ArrayLike], wirings: Sequence[npt.ArrayLike]) -> "Netlist":
-        """As `Circuit.from_layers` describes; the last layer's neurons are the outputs."""
+        """Builds a netlist from layers of plain arrays, as described for `Circuit.from_layers`."""
         if not len(gates) == len(wirings) >= 1:
             raise HardwireError(f"give as many wirings as layers, at least one, not {len(wirings)} for {len(gates)}")
         numbers = [_vector("gate", gate, np.uint8) for gate in gates]
@@ -87,25 +100,26 @@ class Netlist:
         if wrong.any():
             bad = int(np.argmax(wrong))
             raise HardwireError(
-                f"{who.format(bad)} node {nodes[bad]}, a dangling wire: this netlist has nodes 0 to {self.nodes - 1}"
+                f"{who.format(bad)} node {nodes[bad]}, a dangling wire; this netlist has nodes 0 to {self.nodes - 1}"
             )
 
     @property
     def nodes(self) -> int:
+        """Number of inputs and gates."""
         return self.inputs + len(self.gate)
 
     def rows(self) -> list[tuple[int, int, int]]:
-        """(gate number, first, second) of each gate, as plain integers."""
+        """Lists (gate number, first, second) of each gate as plain integers."""
         return list(zip(self.gate.tolist(), self.first.tolist(), self.second.tolist(), strict=True))
 
     def reads(self) -> list[tuple[int, ...]]:
-        """The nodes that each gate really depends on: none, one or two."""
+        """Lists the nodes that each gate really depends on: none, one or two."""
         first, second = algebra.READS_FIRST, algebra.READS_SECOND
         return [(a,) * first[gate] + (b,) * second[gate] for gate, a, b in self.rows()]
 
     @cached_property
     def levels(self) -> npt.NDArray[np.int32]:
-        """int32 [nodes]: inputs and constants are at 0, a gate is one above the higher of the nodes it depends on."""
+        """int32 [nodes]: 0 for inputs and constants; a gate is one above the highest node it depends on."""
         level = [0] * self.inputs
         for nodes in self.reads():
             level.append(1 + max((level[node] for node in nodes), default=-1))
@@ -113,12 +127,12 @@ class Netlist:
 
     @property
     def depth(self) -> int:
-        """Gates on the longest path to an output."""
+        """Number of gates on the longest path to an output."""
         return int(self.levels[self.outputs].max())
 
 
 def _vector(name: str, values: npt.ArrayLike, dtype: type[np.integer[Any]]) -> Integers:
-    """A read-only copy of `values` as a vector of `dtype`, which must hold every value exactly."""
+    """Returns a read-only copy of `values` as a vector of `dtype`, which must hold every value exactly."""
     values = np.asarray(values)
     if values.ndim != 1 or (values.size and not np.issubdtype(values.dtype, np.integer)):
         raise HardwireError(f"{name} is a list of integers, not {values.dtype} {list(values.shape)}")

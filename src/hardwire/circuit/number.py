@@ -1,7 +1,7 @@
-"""`Number`: what a circuit says where it does not choose a class: (true outputs + offset) * 2^exponent, in fixed point.
+"""`Number`: the fixed-point value (true outputs + offset) * 2^exponent, predicted by a circuit that does not classify.
 
-The circuit computes the whole number in brackets, one addition behind the count; the exponent only says where the
-binary point is. Surprising: nothing is rounded, because the network was trained in the same steps.
+The circuit computes the whole number in parentheses: one addition after the count. The exponent only places the binary
+point. Surprising: nothing is rounded, because the network was trained with the same steps.
 """
 
 import math
@@ -15,7 +15,12 @@ WIDEST = 32  # bits of the whole number: what the exports count with
 
 @dataclass(frozen=True)
 class Number:
-    """offset: a whole number; exponent: of the power of two that a step is."""
+    """How a count of true outputs becomes a number.
+
+    Args:
+        offset: Added to the count.
+        exponent: One step stands for 2^exponent.
+    """
 
     offset: int
     exponent: int
@@ -26,17 +31,18 @@ class Number:
 
     @classmethod
     def of(cls, head: Any, features: int) -> "Number | None":
-        """That of a network's head; None where it sums classes."""
+        """Returns the number that a network's head predicts, or None if the head sums classes."""
         if not hasattr(head, "step_for"):
             return None
         return cls(head.offset_for(features), math.frexp(head.step_for(features))[1] - 1)
 
     @property
     def step(self) -> float:
+        """The real value of one step."""
         return 2.0**self.exponent
 
     def width(self, group: int) -> int:
-        """Bits that hold the whole number of any count up to `group`, with its sign."""
+        """Returns the bits, sign included, that hold the whole number for any count up to `group`."""
         bits = max((self.offset + group).bit_length(), (-self.offset - 1).bit_length()) + 1
         if bits > WIDEST:
             raise HardwireError(

@@ -1,9 +1,9 @@
-"""Placed and routed: what a circuit takes on a real FPGA, and how fast it runs there, by yosys and nextpnr.
+"""Place and route by yosys and nextpnr: what a circuit needs on a real FPGA, and how fast it runs there.
 
-The circuit stands behind a register as wide as an image, filled bit by bit from one pin, and before a register of its
-label: no package has thousands of pins, and timing is between registers. Modules are synthesized one by one and stay
-apart, so that every count and every part of the critical path has a name. Surprising: a circuit without a pipeline has
-a clock too, which is then the time from one register to the other.
+The circuit sits between a register as wide as an image, filled bit by bit from one pin, and a register for the label:
+no package has thousands of pins, and timing is measured between registers. Modules are synthesized separately and stay
+separate, so that every count and every segment of the critical path has a name. Surprising: a circuit without a
+pipeline has a clock too, namely the time from one register to the other.
 """
 
 import json
@@ -16,15 +16,15 @@ from typing import Any
 
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.formats.verilog import Verilog, to_verilog
+from hardwire.circuit.input_format import input_format_of
 from hardwire.circuit.nextpnr import DESIGN, TOP, Device, Progress, check_fit, device_called, route
-from hardwire.circuit.reading import reading_of
 from hardwire.circuit.tools import run_yosys
 from hardwire.errors import HardwireError
 
 NAME = "placed"
 
 
-KINDS = {  # cells of both families by what they are
+KINDS = {  # cell types of both families
     "luts": r"SB_LUT4|LUT4|TRELLIS_COMB",
     "flip_flops": r"SB_DFF\w*|TRELLIS_FF",
     "carries": r"SB_CARRY|CCU2C",
@@ -32,8 +32,15 @@ KINDS = {  # cells of both families by what they are
 
 
 @dataclass(frozen=True)
-class Part:
-    """What one part takes after synthesis."""
+class PartResources:
+    """What one part of a circuit needs after synthesis.
+
+    Attributes:
+        name: "gates", "class sums and argmax" or "encoder".
+        luts: Look-up tables.
+        flip_flops: Flip-flops.
+        carries: Carry cells.
+    """
 
     name: str
     luts: int
@@ -43,36 +50,41 @@ class Part:
 
 @dataclass(frozen=True)
 class Placement:
-    """parts: by name; cells, available: places for look-up tables after packing, the register in front included; fmax
-    in MHz; latency in clocks; critical: nanoseconds of the longest path by part; pipeline: levels of a stage."""
+    """The result of place and route; `dataclasses.asdict` makes a plain dictionary.
+
+    Attributes:
+        device: Name of the FPGA.
+        parts: What each part needs after synthesis.
+        cells: Logic cells used after packing, including the registers around the circuit.
+        available: Logic cells of the device.
+        fmax: Highest clock, in MHz.
+        latency: Clocks from the image to its label.
+        nanoseconds: Time from the register of the image to that of the label.
+        images_per_second: Throughput.
+        critical: Nanoseconds of the longest path by part.
+        pipeline: Levels of logic in a stage; None without a pipeline.
+    """
 
     device: str
-    parts: list[Part]
+    parts: list[PartResources]
     cells: int
     available: int
     fmax: float
     latency: int
+    nanoseconds: float
+    images_per_second: float
     critical: dict[str, float]
     pipeline: float | None
 
-    @property
-    def nanoseconds(self) -> float:
-        """From the register of the image to that of the label."""
-        return max(1, self.latency) * 1000 / self.fmax
-
-    @property
-    def images_per_second(self) -> float:
-        return self.fmax * 1e6
-
 
 def budget_for(device: str, clock: float) -> float:
-    """Levels of logic in a stage that are estimated to run at so many MHz."""
+    """Estimates how many levels of logic fit into a stage at a clock in MHz."""
     chosen = device_called(device)
     return max(1.0, (1000 / clock - chosen.overhead) / chosen.level)
 
 
 def levels_of(pipeline: str | None) -> float | str | None:
-    """What a command line says of a pipeline: a number of levels, or a word."""
+    """Converts a pipeline given as text: a number of levels, or a word such as auto."""
     try:
         return None if pipeline is None else float(pipeline)
     except ValueError:
@@ -89,18 +101,31 @@ def place(
     seed: int = 1,
     progress: Progress = lambda step: None,
 ) -> Placement:
-    """pipeline: registers every so many levels, or "auto": by the clock (MHz), which is what the tools aim at too."""
+    """Synthesizes, places and routes a circuit.
+
+    Args:
+        circuit: The circuit.
+        device: "ecp5-25k", "ecp5-85k" or "ice40-hx8k".
+        pipeline: Levels of logic between registers, or "auto" to choose them for the clock.
+        clock: Clock to aim at, in MHz.
+        raw: What the design reads, by default what the encoder was made for.
+        seed: Of the placer.
+        progress: Called with a description of each step.
+
+    Raises:
+        HardwireError: If it does not fit, or a tool is missing or fails.
+    """
     chosen = device_called(device)
     if clock is not None and not clock > 0:
-        raise HardwireError(f"a clock of {clock} MHz does not tick; give more than 0")
+        raise HardwireError(f"a clock of {clock} MHz is impossible; give more than 0")
     if isinstance(pipeline, str):
         if pipeline != "auto":
             raise HardwireError(f"pipeline {pipeline!r} is neither a number of levels nor 'auto'")
         if clock is None:
-            raise HardwireError("an automatic pipeline needs the clock that it is for; give clock= (--clock), in MHz")
+            raise HardwireError("an automatic pipeline needs a clock to aim at; give clock= (--clock), in MHz")
         pipeline = budget_for(device, clock)
-    reading = reading_of(circuit, raw)
-    design = to_verilog(circuit, NAME, reading, pipeline=pipeline, lut=4, reach=chosen.reach)
+    input_format = input_format_of(circuit, raw)
+    design = to_verilog(circuit, NAME, input_format, pipeline=pipeline, lut=4, reach=chosen.reach)
     with tempfile.TemporaryDirectory() as folder:
         progress("synthesis")
         parts = _synthesize(design, circuit, chosen, folder)
@@ -109,11 +134,22 @@ def place(
         progress("place and route")
         report, cells = route(device, luts, clock or 100.0, seed, folder, progress)
     fmax = min(clock_report["achieved"] for clock_report in report["fmax"].values())
-    return Placement(device, parts, cells, chosen.cells, fmax, design.latency, _critical(report), pipeline)
+    return Placement(
+        device,
+        parts,
+        cells,
+        chosen.cells,
+        fmax,
+        design.latency,
+        nanoseconds=max(1, design.latency) * 1000 / fmax,
+        images_per_second=fmax * 1e6,
+        critical=_critical(report),
+        pipeline=pipeline,
+    )
 
 
 def harness(design: Verilog) -> str:
-    """Registers around the whole, so that few pins do."""
+    """Returns a module with registers around the design, so that it needs few pins."""
     width, label = design.width, design.label_width
     shift = f"{{image[{width - 2}:0], in}}" if width > 1 else "in"
     clock = ".clk(clk), " if design.clocked else ""
@@ -127,7 +163,7 @@ endmodule
 """
 
 
-def _synthesize(design: Verilog, circuit: Circuit, device: Device, folder: str) -> list[Part]:
+def _synthesize(design: Verilog, circuit: Circuit, device: Device, folder: str) -> list[PartResources]:
     Path(folder, "design.v").write_text(design.text + harness(design))
     run_yosys(
         [
@@ -151,18 +187,18 @@ def _synthesize(design: Verilog, circuit: Circuit, device: Device, folder: str) 
     ]
 
 
-def _part(name: str, modules: list[tuple[Mapping[str, int], int]]) -> Part:
+def _part(name: str, modules: list[tuple[Mapping[str, int], int]]) -> PartResources:
     totals = {
         kind: sum(
             times * count for cells, times in modules for cell, count in cells.items() if re.fullmatch(pattern, cell)
         )
         for kind, pattern in KINDS.items()
     }
-    return Part(name, **totals)
+    return PartResources(name, **totals)
 
 
 def _critical(report: Mapping[str, Any]) -> dict[str, float]:
-    """Nanoseconds of the longest path between registers by the part that a cell is in."""
+    """Returns the nanoseconds of the longest path between registers, by part."""
     paths = [path["path"] for path in report["critical_paths"] if path["from"] == path["to"]] or [[]]
     longest = max(paths, key=lambda path: sum(step["delay"] for step in path))
     parts: dict[str, float] = {}
@@ -173,5 +209,5 @@ def _critical(report: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _part_of(cell: str) -> str:
-    found = re.search(r"(?:^|\.)(encoder|gates|count\d+|argmax)\.", cell)
-    return "registers around" if found is None else "class sums" if found[1].startswith("count") else found[1]
+    match = re.search(r"(?:^|\.)(encoder|gates|count\d+|argmax)\.", cell)
+    return "registers around" if match is None else "class sums" if match[1].startswith("count") else match[1]

@@ -1,11 +1,13 @@
-"""Reads AIGER files into netlists: what other tools say an exported file computes.
+"""Reads AIGER files into netlists.
 
-Latches are read through where they form a pipeline: every path from the inputs to a gate passes equally many, so that
-the file computes the same function some cycles later. Anything else with latches is refused.
+Latches that form a pipeline are treated as wires: every path from the inputs to a gate passes equally many, so that the
+file computes the same function some cycles later. Any other use of latches is refused. Files may come from strangers:
+every number is checked, and time and memory are proportional to the size of the file, which is bounded.
 """
 
 import os
 import re
+from array import array
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,94 +16,130 @@ from hardwire.circuit.netlist import Netlist
 from hardwire.errors import HardwireError
 from hardwire.gates import algebra
 
-MOST_INPUTS = 1 << 20  # in binary files they take no bytes, and a few bytes must not ask for gigabytes
-ALWAYS = -1  # the stage of a constant, which is there in every cycle
-Place = dict[int, tuple[int | None, int]]  # variable -> its literal in the netlist (None for false) and its stage
+MOST_BYTES = 1 << 25  # a million gates take 4 MB
+MOST_INPUTS = 1 << 20  # in binary files they take no bytes, so a few bytes could ask for gigabytes
+ALWAYS = -1  # the stage of a constant, which is available in every cycle
+UNKNOWN, FALSE = -2, -1  # literals in the netlist of a variable that was not added yet, and of the constant
+_HEADER = re.compile(rb"(aig|aag)((?: \d{1,9}){5,9})\r?\n")
 
 
 @dataclass
 class Aiger:
-    """A parsed file: literals as in the format; names by position where the file gives any."""
+    """A parsed file: literals as in the format, and names by position, if the file has any."""
 
+    variables: int
     inputs: list[int] = field(default_factory=list)
     latches: dict[int, int] = field(default_factory=dict)  # variable -> literal of the next state
     outputs: list[int] = field(default_factory=list)
-    ands: dict[int, tuple[int, int]] = field(default_factory=dict)  # variable -> two literals
+    left: "array[int]" = field(default_factory=lambda: array("q"))  # literals by variable; -1 if it is not an AND
+    right: "array[int]" = field(default_factory=lambda: array("q"))
     input_names: dict[int, str] = field(default_factory=dict)
     output_names: dict[int, str] = field(default_factory=dict)
 
 
 def read_aiger(path: str | os.PathLike[str]) -> tuple[Netlist, int]:
-    """The netlist of an AIGER file, inputs and outputs in the order of their names x[k] and label[k] where it names
-    them so, and its latency in cycles."""
+    """Reads an AIGER file.
+
+    Returns:
+        The netlist, with inputs and outputs in the order of their names x[k] and label[k] if the file has such names,
+        and its latency in cycles.
+    """
     try:
-        aiger = parse(Path(path).read_bytes())
-        return _netlist(aiger)
+        if Path(path).stat().st_size > MOST_BYTES:
+            raise HardwireError(f"it has more than {MOST_BYTES:,} bytes")
+        return _Resolver(parse(Path(path).read_bytes())).netlist()
     except OSError as error:
         raise HardwireError(f"cannot read {path}: {error.strerror}") from None
     except HardwireError as error:
         raise HardwireError(f"cannot read {path}: {error}") from None
-    except (ValueError, IndexError, KeyError):
+    except (ValueError, IndexError):
         raise HardwireError(f"cannot read {path}: truncated or not an AIGER file") from None
 
 
 def parse(data: bytes) -> Aiger:
-    header, _, rest = data.partition(b"\n")
-    kind, *numbers = header.split()
-    if kind not in (b"aig", b"aag"):
-        raise HardwireError("it does not start as an AIGER file does, with aig or aag")
-    _, inputs, latches, outputs, ands, *properties = map(int, numbers)
-    if min(inputs, latches, outputs, ands) < 0 or inputs > MOST_INPUTS or latches + outputs + ands > len(rest):
-        raise HardwireError("its header promises more than the file holds")
+    """Parses the bytes of a file, binary or ASCII."""
+    header = _HEADER.match(data)
+    if header is None:
+        raise HardwireError("it does not start as an AIGER file does, with aig or aag and five numbers")
+    variables, inputs, latches, outputs, ands, *properties = map(int, header[2].split())
     if any(properties):
         raise HardwireError("it holds properties to check, which a circuit does not have")
-    lines = _Lines(rest)
-    aiger = Aiger()
-    binary = kind == b"aig"
-    aiger.inputs = [i + 1 for i in range(inputs)] if binary else [lines.numbers()[0] // 2 for _ in range(inputs)]
-    for i in range(latches):
-        variable, following = (inputs + i + 1, lines.numbers()[0]) if binary else _latch(lines.numbers())
-        aiger.latches[variable] = following
-    aiger.outputs = [lines.numbers()[0] for _ in range(outputs)]
-    for i in range(ands):
-        variable = inputs + latches + i + 1
-        if binary:
-            left = 2 * variable - lines.delta()
-            aiger.ands[variable] = (left, left - lines.delta())
-        else:
-            result, left, right = lines.numbers()
-            aiger.ands[result // 2] = (left, right)
-    _symbols(lines.rest(), aiger)
+    if inputs > MOST_INPUTS or variables > inputs + len(data) or latches + outputs + ands > len(data):
+        raise HardwireError("its header promises more than the file holds")
+    if variables < inputs + latches + ands:
+        raise HardwireError(f"its header numbers {variables} variables for {inputs + latches + ands} values")
+    aiger = Aiger(variables, left=array("q", [-1]) * (variables + 1), right=array("q", [-1]) * (variables + 1))
+    cursor = _Cursor(data, header.end(), 2 * variables + 1)
+    (_parse_binary if header[1] == b"aig" else _parse_ascii)(cursor, aiger, inputs, latches, outputs, ands)
+    _symbols(cursor.rest(), aiger)
     return aiger
 
 
-class _Lines:
-    """A cursor over the bytes of a file: lines of numbers, or packed differences."""
+def _parse_binary(cursor: "_Cursor", aiger: Aiger, inputs: int, latches: int, outputs: int, ands: int) -> None:
+    aiger.inputs = list(range(1, inputs + 1))
+    for variable in range(inputs + 1, inputs + latches + 1):
+        aiger.latches[variable] = cursor.literals()[0]
+    aiger.outputs = [cursor.literals()[0] for _ in range(outputs)]
+    for variable in range(inputs + latches + 1, inputs + latches + ands + 1):
+        left = 2 * variable - cursor.delta()
+        right = left - cursor.delta()
+        if right < 0:
+            raise ValueError
+        aiger.left[variable], aiger.right[variable] = left, right
 
-    def __init__(self, data: bytes):
-        self.data, self.at = data, 0
 
-    def numbers(self) -> list[int]:
+def _parse_ascii(cursor: "_Cursor", aiger: Aiger, inputs: int, latches: int, outputs: int, ands: int) -> None:
+    defined = bytearray(aiger.variables + 1)
+
+    def define(literal: int) -> int:
+        variable = literal // 2
+        if literal < 2 or literal % 2 or defined[variable]:
+            raise HardwireError(f"literal {literal} is defined twice, or cannot be defined")
+        defined[variable] = 1
+        return variable
+
+    aiger.inputs = [define(cursor.literals()[0]) for _ in range(inputs)]
+    for _ in range(latches):
+        state, following, *_ = cursor.literals()
+        aiger.latches[define(state)] = following
+    aiger.outputs = [cursor.literals()[0] for _ in range(outputs)]
+    for _ in range(ands):
+        result, left, right = cursor.literals()
+        variable = define(result)
+        aiger.left[variable], aiger.right[variable] = left, right
+
+
+class _Cursor:
+    """A position in the bytes of a file: lines of literals, or packed differences."""
+
+    def __init__(self, data: bytes, at: int, highest: int):
+        self.data, self.at, self.highest = data, at, highest
+
+    def literals(self) -> list[int]:
+        """Reads a line of literals."""
         end = self.data.index(b"\n", self.at)
         line, self.at = self.data[self.at : end], end + 1
-        return [int(number) for number in line.split()]
+        if len(line) > 64:  # a line has up to three numbers
+            raise ValueError
+        literals = [int(number) for number in line.split()]
+        if not literals or min(literals) < 0 or max(literals) > self.highest:
+            raise ValueError
+        return literals
 
     def delta(self) -> int:
-        value = shift = 0
-        while self.data[self.at] & 0x80:
-            value |= (self.data[self.at] & 0x7F) << shift
-            shift += 7
+        """Reads a packed number of at most 35 bits."""
+        value = 0
+        for shift in range(0, 35, 7):
+            byte = self.data[self.at]
             self.at += 1
-        value |= self.data[self.at] << shift
-        self.at += 1
-        return value
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value
+        raise ValueError
 
     def rest(self) -> list[str]:
+        """Returns the lines that are left."""
         return self.data[self.at :].decode(errors="replace").splitlines()
-
-
-def _latch(numbers: list[int]) -> tuple[int, int]:
-    return numbers[0] // 2, numbers[1]
 
 
 def _symbols(lines: list[str], aiger: Aiger) -> None:
@@ -116,85 +154,90 @@ def _symbols(lines: list[str], aiger: Aiger) -> None:
 
 
 def _by_name(names: dict[int, str], count: int, stem: str) -> list[int]:
-    """Positions in the order of stem[0], stem[1], ...; others, such as a clock, are left out. As they are, where the
-    file has no such names."""
-    places = {int(name[len(stem) + 1 : -1]): i for i, name in names.items() if re.fullmatch(rf"{stem}\[\d+\]", name)}
-    if not places:  # one bit may go without its number
+    """Returns the positions of stem[0], stem[1], ..., leaving out others, such as a clock; all positions if the file
+    has no such names."""
+    numbered = {i: re.fullmatch(rf"{stem}\[(\d{{1,9}})\]", name) for i, name in names.items()}
+    places = {int(match[1]): i for i, match in numbered.items() if match}
+    if not places:  # a single bit may have no number
         places = dict(enumerate(i for i, name in names.items() if name == stem))
     if not places or sorted(places) != list(range(len(places))):
         return list(range(count))
     return [places[k] for k in range(len(places))]
 
 
-def _netlist(aiger: Aiger) -> tuple[Netlist, int]:
-    inputs = [aiger.inputs[i] for i in _by_name(aiger.input_names, len(aiger.inputs), "x")]
-    outputs = [aiger.outputs[i] for i in _by_name(aiger.output_names, len(aiger.outputs), "label")]
-    builder = Builder(len(inputs))
-    place: Place = {variable: (2 * node, 0) for node, variable in enumerate(inputs)}
-    place[0] = (None, ALWAYS)
-    for literal in outputs:
-        _resolve(aiger, literal // 2, builder, place)
-    stages = {place[literal // 2][1] for literal in outputs} - {ALWAYS}
-    if len(stages) > 1:
-        raise HardwireError(f"its outputs come in different cycles: {sorted(stages)}")
-    nodes = [_node(builder, place[literal // 2][0], literal & 1) for literal in outputs]
-    return builder.netlist(nodes), max(stages, default=0)
+class _Resolver:
+    """Makes a netlist of a parsed file: the literal in the netlist and the stage of every variable it needs."""
 
+    def __init__(self, aiger: Aiger):
+        self.aiger = aiger
+        inputs = [aiger.inputs[i] for i in _by_name(aiger.input_names, len(aiger.inputs), "x")]
+        self.builder = Builder(len(inputs))
+        self.literal = array("q", [UNKNOWN]) * (aiger.variables + 1)
+        self.stage = array("q", [ALWAYS]) * (aiger.variables + 1)
+        self.literal[0] = FALSE
+        for node, variable in enumerate(inputs):
+            self.literal[variable], self.stage[variable] = 2 * node, 0
 
-def _node(builder: Builder, literal: int | None, negated: int) -> int:
-    if literal is None:
-        return builder.constant(bool(negated))
-    node = literal // 2
-    return builder.gate(algebra.NOT_A, node, node) if literal & 1 ^ negated else node
+    def netlist(self) -> tuple[Netlist, int]:
+        """Returns the netlist and its latency."""
+        positions = _by_name(self.aiger.output_names, len(self.aiger.outputs), "label")
+        outputs = [self.aiger.outputs[i] for i in positions]
+        for literal in outputs:
+            self._resolve(literal // 2)
+        stages = {self.stage[literal // 2] for literal in outputs} - {ALWAYS}
+        if len(stages) > 1:
+            raise HardwireError(f"its outputs come in different cycles: {sorted(stages)[:9]}")
+        nodes = [self._node(self.literal[literal // 2], literal & 1) for literal in outputs]
+        return self.builder.netlist(nodes), max(stages, default=0)
 
+    def _node(self, literal: int, negated: int) -> int:
+        if literal == FALSE:
+            return self.builder.constant(bool(negated))
+        node = literal // 2
+        return self.builder.gate(algebra.NOT_A, node, node) if literal & 1 ^ negated else node
 
-def _resolve(aiger: Aiger, root: int, builder: Builder, place: Place) -> None:
-    """Places `root` and everything below it, without recursion: circuits are deep."""
-    stack: list[int] = [root]
-    open_variables: set[int] = set()
-    while stack:
-        variable = stack[-1]
-        if variable in place:
+    def _resolve(self, root: int) -> None:
+        """Adds `root` and everything it depends on to the netlist, without recursion, since circuits are deep."""
+        stack: list[int] = [root]
+        waiting: set[int] = set()  # variables that wait for those they depend on
+        while stack:
+            variable = stack[-1]
+            if self.literal[variable] != UNKNOWN:
+                stack.pop()
+                continue
+            missing = [literal // 2 for literal in self._below(variable) if self.literal[literal // 2] == UNKNOWN]
+            if missing:
+                if variable in waiting:
+                    raise HardwireError(f"variable {variable} depends on itself; only pipelines can be compared")
+                waiting.add(variable)
+                stack += missing
+                continue
+            self.literal[variable], self.stage[variable] = self._added(variable)
             stack.pop()
-            continue
-        below = [literal // 2 for literal in _below(aiger, variable)]
-        waiting = [child for child in below if child not in place]
-        if waiting:
-            if variable in open_variables:
-                raise HardwireError(f"variable {variable} depends on itself; only pipelines can be compared")
-            open_variables.add(variable)
-            stack += waiting
-            continue
-        place[variable] = _placed(aiger, variable, builder, place)
-        open_variables.discard(variable)
-        stack.pop()
 
+    def _below(self, variable: int) -> tuple[int, ...]:
+        if variable in self.aiger.latches:
+            return (self.aiger.latches[variable],)
+        if self.aiger.left[variable] < 0:
+            raise HardwireError(f"variable {variable} is used but never defined")
+        return self.aiger.left[variable], self.aiger.right[variable]
 
-def _below(aiger: Aiger, variable: int) -> tuple[int, ...]:
-    if variable in aiger.latches:
-        return (aiger.latches[variable],)
-    if variable not in aiger.ands:
-        raise HardwireError(f"variable {variable} is used but never defined")
-    return aiger.ands[variable]
-
-
-def _placed(aiger: Aiger, variable: int, builder: Builder, place: Place) -> tuple[int | None, int]:
-    if variable in aiger.latches:
-        literal = aiger.latches[variable]
-        node, stage = place[literal // 2]
-        if node is None:  # starts at 0 and stays there, or moves to 1 in the first cycle
-            return (2 * builder.constant(True), ALWAYS) if literal & 1 else (None, ALWAYS)
-        return node ^ (literal & 1), stage if stage == ALWAYS else stage + 1
-    operands: list[int] = []
-    stages: set[int] = set()
-    for literal in aiger.ands[variable]:
-        node, stage = place[literal // 2]
-        operands.append(2 * builder.constant(False) if node is None else node)
-        operands[-1] ^= literal & 1
-        stages.add(stage)
-    stages.discard(ALWAYS)
-    if len(stages) > 1:
-        raise HardwireError(f"variable {variable} mixes cycles {sorted(stages)}: the pipeline is not balanced")
-    gate = algebra.AND_OF[operands[0] & 1, operands[1] & 1, 0]
-    node = builder.gate(gate, operands[0] // 2, operands[1] // 2)
-    return 2 * node, max(stages, default=ALWAYS)
+    def _added(self, variable: int) -> tuple[int, int]:
+        """Adds one variable, whose operands are there; returns its literal and stage."""
+        if variable in self.aiger.latches:
+            literal = self.aiger.latches[variable]
+            source, stage = self.literal[literal // 2], self.stage[literal // 2]
+            if source == FALSE:  # starts at 0 and stays there, or becomes 1 in the first cycle
+                return (2 * self.builder.constant(True), ALWAYS) if literal & 1 else (FALSE, ALWAYS)
+            return source ^ (literal & 1), stage if stage == ALWAYS else stage + 1
+        operands: list[int] = []
+        stages: set[int] = set()
+        for literal in self._below(variable):
+            source = self.literal[literal // 2]
+            operands.append((2 * self.builder.constant(False) if source == FALSE else source) ^ (literal & 1))
+            stages.add(self.stage[literal // 2])
+        stages.discard(ALWAYS)
+        if len(stages) > 1:
+            raise HardwireError(f"variable {variable} mixes cycles {sorted(stages)}: the pipeline is not balanced")
+        gate = algebra.AND_OF[operands[0] & 1, operands[1] & 1, 0]
+        return 2 * self.builder.gate(gate, operands[0] // 2, operands[1] // 2), max(stages, default=ALWAYS)

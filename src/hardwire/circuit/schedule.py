@@ -1,8 +1,8 @@
 """The order in which a program computes the gates, and the memory slot of each value.
 
-Gates go level by level, grouped by type (one loop a group, no branch a gate) and within a group by where their first
-operand lies. A value's slot is free again after its last reader, and the latest freed is taken first, so a tile of
-images needs memory for the values alive at one time, not for every gate: that is what keeps it in cache.
+Gates run level by level, grouped by type (one loop per group, no branch per gate) and sorted by the slot of their first
+operand within a group. A slot is free again after its value's last reader, and the slot freed last is reused first.
+So a tile of images needs memory for the values alive at one time instead of every gate, which keeps it in cache.
 """
 
 from dataclasses import dataclass
@@ -17,13 +17,19 @@ from hardwire.gates import GATES, algebra
 
 FOREVER = np.iinfo(np.int32).max
 WORD, LINE = 64, 512  # bits
-MIXED = 8 * LINE  # outputs of several classes may lie among each other in this many
+MIXED = 8 * LINE  # outputs of several classes may be interleaved within this many bits
 
 
 @dataclass(frozen=True)
-class Schedule:
-    """operations: int32 [gates, 3] of target, first and second slot; runs: int32 [runs, 2] of gate number and count,
-    which cut the operations by type; outputs: int32 [outputs], slots. Input i starts in slot i."""
+class GateSchedule:
+    """Gates in the order they run. Input i starts in slot i.
+
+    Attributes:
+        operations: int32 [gates, 3], the target, first and second slot.
+        runs: int32 [runs, 2], gate number and count, dividing the operations by type.
+        outputs: int32 [outputs], slots.
+        slots: How many slots are used.
+    """
 
     operations: npt.NDArray[np.int32]
     runs: npt.NDArray[np.int32]
@@ -36,16 +42,16 @@ class Schedule:
         return np.repeat(self.runs[:, 0], self.runs[:, 1]).astype(np.uint8)
 
 
-def schedule(netlist: Netlist) -> Schedule:
-    """Dead gates are left out."""
+def schedule(netlist: Netlist) -> GateSchedule:
+    """Schedules the live gates for a batch of images."""
     groups = _groups(netlist)
     slot, operations, slots = _assign(netlist, groups)
     runs = [(netlist.gate[group[0]], len(group)) for group in groups]
-    return Schedule(operations, np.array(runs, np.int32).reshape(-1, 2), slot[netlist.outputs], slots)
+    return GateSchedule(operations, np.array(runs, np.int32).reshape(-1, 2), slot[netlist.outputs], slots)
 
 
 def _groups(netlist: Netlist) -> list[npt.NDArray[np.intp]]:
-    """Live gates level by level, and in a level by type."""
+    """Returns the live gates level by level, and by type within a level."""
     live = live_nodes(netlist)[netlist.inputs :]
     # One key for level and type; the order inside a group is settled when the slots of its operands are known.
     key = netlist.levels[netlist.inputs :].astype(np.int64) * len(GATES) + netlist.gate
@@ -55,9 +61,12 @@ def _groups(netlist: Netlist) -> list[npt.NDArray[np.intp]]:
     return np.split(order, cuts) if len(order) else []
 
 
-def single(netlist: Netlist) -> Schedule:
-    """For one image alone, whose values are so small that no slot is used twice: the outputs lie behind the inputs in
-    their order, so that a class is summed by reading on; an output that is there already is copied at the end."""
+def byte_schedule(netlist: Netlist) -> GateSchedule:
+    """Schedules the gates for one image, one byte per value; no slot is reused, since all of them fit in cache.
+
+    The outputs follow the inputs in their own order, so that a class sum reads consecutive bytes. An output whose node
+    has a slot already is copied at the end.
+    """
     inputs, groups = netlist.inputs, _groups(netlist)
     wanted = inputs + np.arange(len(netlist.outputs))
     place = np.full(netlist.nodes, -1, np.int64)
@@ -76,14 +85,20 @@ def single(netlist: Netlist) -> Schedule:
     operations = np.maximum(np.stack(columns, axis=1), 0).astype(np.int32)  # an operand that is not read has no place
     runs = [(netlist.gate[group[0]], len(group)) for group in groups] + [(algebra.A, len(copies))]
     slots = int(wanted[-1]) + 1 + len(inner)
-    return Schedule(operations, np.array(runs, np.int32), wanted.astype(np.int32), slots)
+    return GateSchedule(operations, np.array(runs, np.int32), wanted.astype(np.int32), slots)
 
 
 @dataclass(frozen=True)
-class Alone:
-    """One image whose values are bits, 64 gates at a time. gates: int32 [64 * words, 3] of a gate number and the two
-    bits that it reads; words: int32 [words, 2], the word that each 64 of them make and their level; bits: how many
-    there are. The outputs lie together from `first_output` on, class_of: int32 [outputs]. Input i is bit i."""
+class BitSchedule:
+    """Gates for one image with one bit per value, 64 gates at a time. Input i is bit i.
+
+    Attributes:
+        gates: int32 [64 * words, 3], a gate number and the two bits it reads.
+        words: int32 [words, 2], the word that each 64 gates make and their level.
+        bits: How many bits there are.
+        first_output: The outputs are consecutive from this bit on.
+        class_of: int32 [outputs], the class of each of them.
+    """
 
     gates: npt.NDArray[np.int32]
     words: npt.NDArray[np.int32]
@@ -92,10 +107,13 @@ class Alone:
     class_of: npt.NDArray[np.int32]
 
 
-def alone(netlist: Netlist, classes: int) -> Alone:
-    """Levels begin at lines of their own, so that none is read while it is written. A gate that nothing but one output
-    reads is computed as that output, at the end; other outputs are copies. Gates of a level, and outputs of a few
-    classes, go by the lines that their operands lie in, so that 64 of them read few."""
+def bit_schedule(netlist: Netlist, classes: int) -> BitSchedule:
+    """Schedules the gates for one image, one bit per value.
+
+    Every level starts on its own cache line, so that no line is read while it is written. A gate read by one output and
+    nothing else is computed as that output, at the end; other outputs are copies. Gates of a level, and outputs of a
+    few classes, are sorted by the lines of their operands, so that 64 of them read few lines.
+    """
     inputs, readers = netlist.inputs, fan_out(netlist)
     ends = np.zeros(netlist.nodes, bool)
     ends[netlist.outputs] = (readers[netlist.outputs] == 1) & (netlist.outputs >= inputs)
@@ -117,7 +135,7 @@ def alone(netlist: Netlist, classes: int) -> Alone:
         words.append(np.stack([targets, np.full(len(targets), number)], axis=1))
         first_output, begin = begin, _up(begin + len(nodes), LINE)
     words_and_levels = np.concatenate(words).astype(np.int32)
-    return Alone(np.concatenate(gates), words_and_levels, begin, first_output, class_of[order].astype(np.int32))
+    return BitSchedule(np.concatenate(gates), words_and_levels, begin, first_output, class_of[order].astype(np.int32))
 
 
 def _up(number: int, unit: int) -> int:
@@ -125,15 +143,17 @@ def _up(number: int, unit: int) -> int:
 
 
 def _by_lines(rows: npt.NDArray[np.int32], part: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """An order of gates, part by part, in which lines hardly change from one gate to the next: up and down in turns."""
+    """Orders gates, part by part, so that lines hardly change between neighbours: ascending and descending in turns."""
     first, second = (rows[:, 1:] // LINE).T
     first = np.where(part % 2, -first, first)
     return np.lexsort([rows[:, 1], np.where(first % 2, -second, second), first, part])
 
 
 def _rows(netlist: Netlist, nodes: Integers, place: npt.NDArray[np.intp], computed: npt.NDArray[np.bool_]) -> Any:
-    """int32 [nodes, 3]: the gates of the nodes, copies of those that are not computed here; the operand that lies
-    further ahead is the first, and one that is not read is where the other is."""
+    """Returns int32 [nodes, 3]: the gates of the nodes, or copies of nodes that are computed elsewhere.
+
+    The operand with the lower place is the first, and an operand that is not read gets the place of the other.
+    """
     gate = nodes[computed] - netlist.inputs
     number, first, second = np.full(len(nodes), algebra.A), place[nodes], place[nodes]
     number[computed], first[computed], second[computed] = (
@@ -149,7 +169,7 @@ def _rows(netlist: Netlist, nodes: Integers, place: npt.NDArray[np.intp], comput
 
 
 def _last_readers(netlist: Netlist, groups: list[npt.NDArray[np.intp]]) -> npt.NDArray[np.int32]:
-    """int32 [nodes]: the group that reads each node last; outputs are read after everything."""
+    """Returns int32 [nodes]: the group that reads each node last; outputs are read after all groups."""
     last = np.full(netlist.nodes, -1, np.int32)
     for position, group in enumerate(groups):
         if algebra.READS_FIRST[netlist.gate[group[0]]]:
@@ -163,7 +183,7 @@ def _last_readers(netlist: Netlist, groups: list[npt.NDArray[np.intp]]) -> npt.N
 def _assign(
     netlist: Netlist, groups: list[npt.NDArray[np.intp]]
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], int]:
-    """Slots by node, operations in order, and the number of slots."""
+    """Returns the slot of each node, the operations in order, and the number of slots."""
     slot = np.zeros(netlist.nodes, np.int32)
     slot[: netlist.inputs] = np.arange(netlist.inputs)
     last = _last_readers(netlist, groups)

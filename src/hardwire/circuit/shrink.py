@@ -1,8 +1,9 @@
-"""An explicit trade: fewer gates for a little accuracy, measured on data that had no say in it.
+"""Fewer gates for a little accuracy, measured on splits that had no influence on the choice.
 
-A gate that is nearly always constant on the training set, or nearly always what one of its operands is (or is not), is
-replaced by just that. Those that differ least go first, and as many of them as leave the training accuracy within the
-tolerance. Surprising: tolerance 0 already cuts gates, because most differences never change a decision.
+A gate that is nearly always constant on the training set, or nearly always equal (or opposite) to one of its operands,
+is replaced by that constant or operand. Gates with the smallest difference are replaced first, as many as keep the
+training accuracy within the tolerance. Surprising: tolerance 0 already removes gates, because most differences never
+change a decision.
 """
 
 from collections.abc import Callable
@@ -25,8 +26,13 @@ ROUNDS = 4
 
 
 @dataclass(frozen=True)
-class Shrinking:
-    """gates before and after; accuracies: by split, before and after."""
+class ShrinkResult:
+    """What shrinking did.
+
+    Attributes:
+        gates: Number of gates before and after.
+        accuracies: Accuracy by split, before and after.
+    """
 
     gates: tuple[int, int]
     accuracies: dict[str, tuple[float, float]]
@@ -34,12 +40,12 @@ class Shrinking:
 
 def shrink(
     circuit: Circuit, data: Any, *, tolerance: float = 0.001, progress: Callable[[str], object] = lambda step: None
-) -> tuple[Circuit, Shrinking]:
-    """The smaller circuit and what it costs. data: a dataset; tolerance: of the training accuracy, such as 0.001."""
+) -> tuple[Circuit, ShrinkResult]:
+    """Returns a smaller circuit and its accuracies; see `Circuit.shrink`."""
     if not 0 <= tolerance < 1:
-        raise HardwireError(f"tolerance {tolerance} is no share of the training accuracy; use 0 to 1, such as 0.001")
+        raise HardwireError(f"tolerance {tolerance} is not a share of the training accuracy; use 0 to 1, such as 0.001")
     if circuit.number is not None:
-        raise HardwireError("a circuit that says a number makes no decisions to keep; shrink takes classifiers")
+        raise HardwireError("a circuit that predicts a number cannot be shrunk; use a classifier")
     images, labels = split(data, "train")
     lowest = accuracy(circuit, images, labels) - tolerance
     small = simplify(circuit, check=False)[0]
@@ -56,13 +62,15 @@ def shrink(
             accuracies[name] = (accuracy(circuit, *pair), accuracy(small, *pair))
     small = replace(
         small,
-        about=small.about.measured(accuracies["test"][1], getattr(data, "name", small.about.dataset or "its data")),
+        provenance=small.provenance.measured(
+            accuracies["test"][1], getattr(data, "name", small.provenance.dataset or "its data")
+        ),
     )
-    return small, Shrinking((len(circuit.netlist.gate), len(small.netlist.gate)), accuracies)
+    return small, ShrinkResult((len(circuit.netlist.gate), len(small.netlist.gate)), accuracies)
 
 
 def split(data: Any, name: str) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """Images of a split as bits uint8 [n, inputs], and their labels."""
+    """Returns the images of a split as bits, uint8 [n, inputs], and their labels."""
     part = getattr(data, name)
     x = part.x.unpack() if hasattr(part.x, "features") else part.x > THRESHOLD
     return np.asarray(x).astype(np.uint8), np.asarray(part.y)
@@ -73,7 +81,7 @@ def accuracy(circuit: Circuit, images: npt.NDArray[np.uint8], labels: npt.NDArra
 
 
 def _round(circuit: Circuit, images: npt.NDArray[np.uint8], labels: npt.NDArray[np.int64], lowest: float) -> Circuit:
-    """As many replacements, the least different first, as keep the accuracy; found by halving."""
+    """Makes as many replacements, smallest difference first, as keep the accuracy; bisects for the number."""
     gates, replacement, operand, differs = _candidates(circuit.netlist, images[:SAMPLE])
     order = np.argsort(differs, kind="stable")
 
@@ -99,8 +107,8 @@ def _round(circuit: Circuit, images: npt.NDArray[np.uint8], labels: npt.NDArray[
 def _candidates(
     netlist: Netlist, images: npt.NDArray[np.uint8]
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.uint8], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
-    """The nearest simpler thing for every gate: gates, what they become, of which operand, and in which share of the
-    images that differs."""
+    """Returns the best replacement of every gate: the gates, the gate number each becomes, the operand it reads, and
+    the share of images on which that differs."""
     bits = unpack(node_values(netlist, images), len(images) + -len(images) % 64)
     own, first, second = bits[netlist.inputs :], bits[netlist.first], bits[netlist.second]
     share = np.stack(

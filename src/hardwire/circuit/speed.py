@@ -1,7 +1,7 @@
-"""How fast a circuit runs: our engine and our own C export, the same images, one core, packing and class sums included.
+"""How fast a circuit runs: the engine and the C export on the same images and one core, class sums included.
 
-Both are timed by processor time, best of several rounds, so that a busy machine disturbs them less. The C export is
-compiled with -O2 around a loop that reads nothing and prints nothing.
+Both are measured in processor time, best of several rounds, which a busy machine disturbs less. The C export is
+compiled with -O2 around a loop without input or output.
 """
 
 import contextlib
@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hardwire.circuit.circuit import Circuit
-from hardwire.circuit.formats.c import c_timing
-from hardwire.circuit.reading import DTYPES, reading_of
+from hardwire.circuit.formats.c_words import c_timing
+from hardwire.circuit.input_format import DTYPES, input_format_of
 from hardwire.circuit.tools import compile_c, run
 from hardwire.errors import HardwireError
 
@@ -27,8 +27,14 @@ ROUNDS = 7
 
 @dataclass(frozen=True)
 class Speed:
-    """images_per_second on one core; latency: microseconds for one image alone; preparation: seconds before the first
-    image (scheduling for the engine, writing and compiling for C)."""
+    """A measurement.
+
+    Attributes:
+        what: What was measured.
+        images_per_second: Throughput.
+        latency: Microseconds for a single image.
+        preparation: Seconds before the first image: scheduling for the engine, writing and compiling for C.
+    """
 
     what: str
     images_per_second: float
@@ -37,7 +43,7 @@ class Speed:
 
 
 def random_circuit(inputs: int, width: int, depth: int, classes: int, seed: int = 0) -> Circuit:
-    """Layers of uniformly random gates whose wiring uses every node of the layer before equally often."""
+    """Makes layers of uniformly random gates; the wiring uses every node of the previous layer equally often."""
     if min(inputs, width, depth, classes) < 1:
         raise HardwireError(f"sizes {inputs}, {width}, {depth} and {classes} must all be at least 1")
     generator = np.random.default_rng(seed)
@@ -50,7 +56,7 @@ def random_circuit(inputs: int, width: int, depth: int, classes: int, seed: int 
 
 
 def measure_engine(circuit: Circuit, images: npt.NDArray[Any], threads: int = 1, raw: bool = False) -> Speed:
-    """images: what `predict` takes; raw: raw values, encoding included."""
+    """Measures the engine on images as for `Circuit.predict`."""
     start = time.perf_counter()
     _ = circuit.program
     preparation = time.perf_counter() - start
@@ -63,20 +69,20 @@ def measure_engine(circuit: Circuit, images: npt.NDArray[Any], threads: int = 1,
 
 
 def measure_c(circuit: Circuit, images: npt.NDArray[Any], form: str | None = None, raw: str = "bits") -> Speed:
-    """images: [n, values] of the kind `raw`, n a multiple of 64; one image goes through the single-image entry."""
-    reading = reading_of(circuit, raw)
+    """Measures the C export on images [n, values] of the kind `raw`, n a multiple of 64."""
+    input_format = input_format_of(circuit, raw)
     with tempfile.TemporaryDirectory() as folder:
         source, program, data = Path(folder, "circuit.c"), Path(folder, "program"), Path(folder, "images")
         start = time.perf_counter()
         circuit.to_c(source, form=form, raw=raw)
         timing = source.with_name("timing.c")
-        timing.write_text(c_timing(circuit, "circuit", reading, len(images) // 64, ROUNDS))
+        timing.write_text(c_timing(circuit, "circuit", input_format, len(images) // 64, ROUNDS))
         compile_c([source, timing], program, "-O2")
         preparation = time.perf_counter() - start
         images.astype(DTYPES[raw]).tofile(data)
         whole, single = map(float, run([str(program), str(data)], "the C export", folder).split())
     name = "C export -O2" + (f", {form}" if form else "")
-    # a clock that ticks in microseconds may not have moved
+    # a clock in microseconds may not have advanced
     return Speed(name, len(images) // 64 * 64 / max(whole, 1e-6), single * 1e6, preparation)
 
 
@@ -91,7 +97,7 @@ def _best(work: Callable[[], object], clock: Callable[[], float]) -> float:
 
 @contextlib.contextmanager
 def one_core() -> Iterator[None]:
-    """Inside, this process and the programs it starts stay on one core, where the system can do that."""
+    """Keeps this process and the programs it starts on one core, where the system supports it."""
     if not hasattr(os, "sched_setaffinity"):
         yield
         return

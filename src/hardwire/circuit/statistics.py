@@ -1,4 +1,4 @@
-"""What a circuit is made of: gates by type, depth, fan-out, and how many gates nothing reads in the end."""
+"""What a circuit is made of: gates by type, depth, fan-out and dead gates."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,20 @@ from hardwire.gates import GATE_NAMES, GATES, algebra
 
 @dataclass(frozen=True)
 class Statistics:
-    """gates: all of them; by_type: name -> count, most frequent first; dead: gates that reach no output."""
+    """Counts of a circuit, as `Circuit.statistics` returns them; `dataclasses.asdict` makes a plain dictionary.
+
+    Attributes:
+        inputs: Input bits.
+        outputs: Output bits.
+        classes: Classes the outputs are divided into.
+        gates: All gates, dead ones included.
+        by_type: Gate name -> count, most frequent first.
+        depth: Gates on the longest path to an output.
+        dead: Gates no output depends on.
+        unused_inputs: Input bits no output depends on.
+        mean_fan_out: Mean number of readers of a live node.
+        max_fan_out: Largest number of readers of a live node.
+    """
 
     inputs: int
     outputs: int
@@ -27,7 +40,7 @@ class Statistics:
 
 
 def live_nodes(netlist: Netlist) -> npt.NDArray[np.bool_]:
-    """bool [nodes]: whether some output depends on the node (structurally)."""
+    """Returns bool [nodes]: whether some output depends on the node structurally."""
     live = bytearray(netlist.nodes)
     for node in netlist.outputs.tolist():
         live[node] = 1
@@ -39,7 +52,7 @@ def live_nodes(netlist: Netlist) -> npt.NDArray[np.bool_]:
 
 
 def fan_out(netlist: Netlist) -> npt.NDArray[np.intp]:
-    """int64 [nodes]: how many gate operands and outputs read each node."""
+    """Returns int64 [nodes]: how many gate operands and outputs read each node."""
     reads_first = np.array(algebra.READS_FIRST)[netlist.gate]
     reads_second = np.array(algebra.READS_SECOND)[netlist.gate]
     readers = np.concatenate([netlist.first[reads_first], netlist.second[reads_second], netlist.outputs])
@@ -47,6 +60,7 @@ def fan_out(netlist: Netlist) -> npt.NDArray[np.intp]:
 
 
 def statistics(circuit: Circuit) -> Statistics:
+    """Counts what a circuit is made of."""
     netlist = circuit.netlist
     counts = np.bincount(netlist.gate, minlength=len(GATES))
     order = sorted(np.flatnonzero(counts), key=lambda gate: -counts[gate])

@@ -1,21 +1,26 @@
 """The gates of a circuit as straight-line code in short pieces, for C and WebAssembly.
 
-Compilers are worse than linear in the length of a function, so gates are taken cone by cone (each after what it reads)
-and cut every few dozen; most values then live and die inside one piece, where a compiler keeps them in registers, and
-only what another piece reads has a slot in memory.
+Compile time grows faster than the length of a function, so gates are ordered cone by cone (each after its operands) and
+divided every few dozen. Most values are then used within one piece only, where a compiler keeps them in registers; only
+values that another piece reads have a slot in memory.
 """
 
 from dataclasses import dataclass
 
 from hardwire.circuit.netlist import Netlist
 
-PIECE = 64  # gates: short enough to compile fast, long enough that calls cost nothing
+PIECE = 64  # gates: short enough to compile fast, long enough for the calls to cost nothing
 
 
 @dataclass(frozen=True)
 class StraightLine:
-    """pieces: gates as nodes, in order; slot: of every input (input i has slot i) and of every node that another piece
-    or an output reads; slots: how many there are."""
+    """Gates divided into pieces.
+
+    Attributes:
+        pieces: Gates, as nodes, in the order they run.
+        slot: The slot of every input (input i has slot i) and of every node that another piece or an output reads.
+        slots: How many slots there are.
+    """
 
     pieces: list[list[int]]
     slot: dict[int, int]
@@ -23,13 +28,14 @@ class StraightLine:
 
 
 def straight_line(netlist: Netlist) -> StraightLine:
+    """Divides the live gates into pieces and assigns slots."""
     order = cone_order(netlist)
     pieces = [order[start : start + PIECE] for start in range(0, len(order), PIECE)]
     return StraightLine(pieces, *_slots(netlist, pieces))
 
 
 def cone_order(netlist: Netlist) -> list[int]:
-    """Live gates (as nodes), each after what it reads, output cone by output cone."""
+    """Returns the live gates as nodes, output cone by output cone, each after its operands."""
     reads, order = netlist.reads(), []
     done = bytearray(netlist.nodes)
     done[: netlist.inputs] = b"\1" * netlist.inputs
@@ -49,8 +55,10 @@ def cone_order(netlist: Netlist) -> list[int]:
 
 
 def _slots(netlist: Netlist, pieces: list[list[int]]) -> tuple[dict[int, int], int]:
-    """The slot of every input and of every value that leaves its piece. A slot is taken again by a later piece than the
-    last one that reads it, so within a piece no slot changes its meaning."""
+    """Assigns a slot to every input and to every value read outside its piece; returns them and their number.
+
+    A slot is reused only by pieces after the last one that reads it, so a slot holds one value throughout a piece.
+    """
     reads = netlist.reads()
     last = {node: -1 for node in range(netlist.inputs)}
     for number, piece in enumerate(pieces):
@@ -61,7 +69,7 @@ def _slots(netlist: Netlist, pieces: list[list[int]]) -> tuple[dict[int, int], i
     free_after: list[list[int]] = [[] for _ in range(len(pieces) + 2)]
     slot = {node: node for node in range(netlist.inputs)}
     for node in range(netlist.inputs):
-        free_after[last[node]].append(node)  # an unused input goes to the end of the list, which nobody takes from
+        free_after[last[node]].append(node)  # an unused input lands in the last list, which is never reused
     free: list[int] = []
     slots = netlist.inputs
     for number, piece in enumerate(pieces):

@@ -1,8 +1,7 @@
-"""Does an exported file compute what the model computes? On test images, on random ones, and by proof where it can.
+"""Does an exported file compute what the model computes? Checked on test images, on random ones, and by proof.
 
-The reader of the file's format says what it computes: logic is compared by a solver, programs are compiled and run.
-Test images go to the model as it was trained on them, and to the file in the format that the file says it reads. Every
-answer says how it was reached.
+The reader of the file's format says what the file computes; a solver compares logic. The model gets test images as it
+was trained on them, and the file gets them in the format it says it reads. Every verdict says how it was reached.
 """
 
 import os
@@ -19,21 +18,36 @@ from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.equivalence import VECTORS, netlists_equal, random_words
 from hardwire.circuit.file import is_circuit_file
 from hardwire.circuit.formats import Answers, Readback, format_of
-from hardwire.circuit.reading import DTYPES, Reading, raw_kind, reading_of
+from hardwire.circuit.input_format import DTYPES, InputFormat, input_format_of
 from hardwire.errors import HardwireError, unknown_name
 
-SHOWN = 40  # values of a counterexample
+SHOWN = 40  # values of a counterexample that are printed
+MOST_VALUES = 1 << 28  # bits of random images
 
 
 @dataclass(frozen=True)
 class Verification:
-    """equal; how: the proof in words; images: test images among what was compared; counterexample: the input on which
-    they differ, with both answers, in words."""
+    """A verdict on an exported file; true in a condition if it equals the model. `dataclasses.asdict` works on it.
+
+    Attributes:
+        equal: Whether no difference is known.
+        how: The kind of proof or evidence, in words.
+        images: How many test images were compared.
+        counterexample: An input on which model and file differ, with both answers, in words.
+    """
 
     equal: bool
     how: str
     images: int
     counterexample: str | None = None
+
+    def __bool__(self) -> bool:
+        return self.equal
+
+    def __str__(self) -> str:
+        if not self.equal:
+            return f"DIFFERENT, {self.how}\n{self.counterexample}"
+        return f"{self.how}; the {self.images:,} test images agree" if self.images else self.how
 
 
 def verify(
@@ -45,19 +59,18 @@ def verify(
     sat: bool = True,
     progress: Callable[[str], object] = lambda step: None,
 ) -> Verification:
-    """images: test images, raw values where the circuit has an encoder and 0 and 1 [n, inputs] where it has none; raw:
-    what the file reads, if it does not say so itself; progress: told of each step before it runs."""
+    """Compares an exported file with a circuit; see `Circuit.verify`."""
     if raw is not None and raw not in DTYPES:
         raise unknown_name("kind of raw input", raw, DTYPES)
     progress(f"reading {os.fspath(path)}")
-    file = _read(circuit, Path(path), raw)
+    file = _read(circuit, Path(path).expanduser(), raw)
     count = 0 if images is None else len(np.asarray(images))
     compared = 0
-    for reading in file.readings:
-        for what, rows, expected in _batches(circuit, reading, images, random=file.pair is None):
-            progress(f"{len(rows):,} {what}s of {reading.kind}")
+    for input_format in file.input_formats:
+        for what, rows, expected in _batches(circuit, input_format, images, random=file.pair is None):
+            progress(f"{len(rows):,} {what}s of {input_format.kind}")
             compared += len(rows)
-            wrong = _difference(reading, rows, expected(), file.answers(reading, rows))
+            wrong = _difference(input_format, rows, expected(), file.answers(input_format, rows))
             if wrong is not None:
                 return Verification(False, f"found on a {what}", count, wrong)
     if file.pair is None:
@@ -67,17 +80,18 @@ def verify(
     answer = netlists_equal(*file.pair, sat=sat)
     if answer.counterexample is None:
         return Verification(True, str(answer), count)
-    reading = file.readings[0]
-    rows = reading.from_bits(answer.counterexample[None])
-    wrong = _difference(reading, rows, _answers(circuit, reading.bits(rows)), file.answers(reading, rows))
+    input_format = file.input_formats[0]
+    rows = input_format.from_bits(answer.counterexample[None])
+    wrong = _difference(
+        input_format, rows, _answers(circuit, input_format.bits(rows)), file.answers(input_format, rows)
+    )
     return Verification(
-        False, answer.found, count, wrong or f"the same scores, of other outputs; {_shown(reading, rows[0])}"
+        False, answer.how, count, wrong or f"the same scores, of other outputs; {_shown(input_format, rows[0])}"
     )
 
 
 def images_of(circuit: Circuit, data: Any, split: str = "test") -> npt.NDArray[Any]:
-    """A dataset's images as `verify` and testbenches take them: raw values where the circuit has an encoder, else 0
-    and 1 [n, inputs]."""
+    """Returns a dataset's images for `verify` and testbenches: raw values with an encoder, else 0 and 1."""
     if circuit.encoder is not None:
         return np.asarray(data.raw(split))
     x = getattr(data, split).x
@@ -99,43 +113,46 @@ def _answers(circuit: Circuit, images: npt.ArrayLike, raw: bool = False) -> Answ
 
 
 def _batches(
-    circuit: Circuit, reading: Reading, images: npt.ArrayLike | None, random: bool
+    circuit: Circuit, input_format: InputFormat, images: npt.ArrayLike | None, random: bool
 ) -> list[tuple[str, npt.NDArray[Any], Callable[[], Answers]]]:
-    """What they are, rows as the file reads them, and what the model says of them."""
+    """Lists what is compared: its name, the rows as the file reads them, and the model's answers."""
     batches: list[tuple[str, npt.NDArray[Any], Callable[[], Answers]]] = []
     if images is not None:
         has_encoder = circuit.encoder is not None
-        batches.append(("test image", reading.rows(circuit, images), lambda: _answers(circuit, images, has_encoder)))
+        batches.append(
+            ("test image", input_format.rows(circuit, images), lambda: _answers(circuit, images, has_encoder))
+        )
     if random:
-        rows = _random_bits(circuit) if reading.kind == "bits" else random_rows(reading)
-        batches.append(("random image", rows, lambda: _answers(circuit, reading.bits(rows))))
+        rows = _random_bits(circuit) if input_format.kind == "bits" else random_rows(input_format)
+        batches.append(("random image", rows, lambda: _answers(circuit, input_format.bits(rows))))
     return batches
 
 
 def _random_bits(circuit: Circuit) -> npt.NDArray[Any]:
-    """Bits that the encoder makes: on others a circuit that was simplified behind it may say anything."""
-    raw = reading_of(circuit, raw_kind(circuit))
+    """Makes bits that the encoder can produce; on others a circuit simplified behind it may answer anything."""
+    raw = input_format_of(circuit)
     return raw.bits(random_rows(raw))
 
 
-def random_rows(reading: Reading, count: int = VECTORS // 8, seed: int = 0) -> npt.NDArray[Any]:
-    """Random rows as a file reads them: bits of several densities; values at, just above and far from thresholds."""
+def random_rows(input_format: InputFormat, count: int = VECTORS // 8, seed: int = 0) -> npt.NDArray[Any]:
+    """Makes random rows of a file's type: bits of several densities; values at, just above and far from thresholds."""
     generator = np.random.default_rng(seed)
-    if reading.thresholds is None:
-        return unpack(random_words(generator, count, reading.inputs), reading.inputs)
-    levels = generator.integers(0, reading.thresholds.shape[1], (count, reading.count))
-    near = reading.quantize(np.take_along_axis(reading.thresholds.T, levels, axis=0))
-    rows = reading.from_bits(generator.integers(0, 2, (count, reading.width), np.uint8))  # any bits, NaNs too
+    count = min(count, max(64, MOST_VALUES // input_format.width))
+    if input_format.thresholds is None:
+        return unpack(random_words(generator, count, input_format.inputs), input_format.inputs)
+    levels = generator.integers(0, input_format.thresholds.shape[1], (count, input_format.count))
+    near = input_format.quantize(np.take_along_axis(input_format.thresholds.T, levels, axis=0))
+    rows = input_format.from_bits(generator.integers(0, 2, (count, input_format.width), np.uint8))  # any bits, NaNs too
     step = generator.integers(0, 3, rows.shape)
     rows = np.where(step == 1, near, rows)
-    if reading.kind == "floats":
+    if input_format.kind == "floats":
         return np.where(step == 2, np.nextafter(near, np.float32(np.inf)), rows)
     lowest, highest = np.iinfo(rows.dtype).min, np.iinfo(rows.dtype).max
     return np.where(step == 2, np.clip(near.astype(np.int64) + 1, lowest, highest), rows).astype(rows.dtype)
 
 
-def _difference(reading: Reading, rows: npt.NDArray[Any], model: Answers, file: Answers) -> str | None:
-    """The first row of which the model and the file say different things, in words."""
+def _difference(input_format: InputFormat, rows: npt.NDArray[Any], model: Answers, file: Answers) -> str | None:
+    """Describes the first row on which the answers of model and file differ."""
     wrong = model.classes != file.classes
     if model.scores is not None and file.scores is not None:
         wrong |= (model.scores != file.scores).any(axis=1)
@@ -145,12 +162,12 @@ def _difference(reading: Reading, rows: npt.NDArray[Any], model: Answers, file: 
     says = f"model says class {model.classes[row]}, file says class {file.classes[row]}"
     if model.classes[row] == file.classes[row] and model.scores is not None and file.scores is not None:
         says = f"model has scores {model.scores[row].tolist()}, file has scores {file.scores[row].tolist()}"
-    return f"{says}; {_shown(reading, rows[row])}"
+    return f"{says}; {_shown(input_format, rows[row])}"
 
 
-def _shown(reading: Reading, row: npt.NDArray[Any]) -> str:
-    """An image in words: which inputs are 1, or its raw values."""
-    bits = reading.kind == "bits"
+def _shown(input_format: InputFormat, row: npt.NDArray[Any]) -> str:
+    """Describes an image: which inputs are 1, or its raw values."""
+    bits = input_format.kind == "bits"
     values = np.flatnonzero(row).tolist() if bits else row.tolist()
     text = ", ".join(map(str, values[:SHOWN])) + (", …" if len(values) > SHOWN else "")
-    return f"inputs that are 1: {text or 'none'}" if bits else f"{reading.kind}: {text}"
+    return f"inputs that are 1: {text or 'none'}" if bits else f"{input_format.kind}: {text}"

@@ -1,19 +1,25 @@
 """`hardwire gates`: the table of the 16 gates, which needs no torch."""
 
-import typer
+from hardwire.cli.output import Json, Output
 
 
-def gates() -> None:
-    """The 16 two-input gates a neuron chooses from.
+def gates(json: Json = False) -> None:
+    """List the 16 two-input gates that a neuron chooses from.
 
     The soft formula is c0 + c1·a + c2·b + c3·ab on [0, 1]; on 0 and 1 it is the Boolean gate. The truth table lists the
-    output for (a, b) = 00, 01, 10, 11.
+    outputs for (a, b) = 00, 01, 10, 11.
+
+    Example:
+
+    ```
+    hardwire gates
+    ```
     """
-    from rich.console import Console
     from rich.table import Table
 
     from hardwire.gates import GATES
 
+    output = Output(json)
     table = Table(title="soft gate = c0 + c1·a + c2·b + c3·ab", header_style="bold")
     table.add_column("index", justify="right")
     table.add_column("name", no_wrap=True)
@@ -29,7 +35,8 @@ def gates() -> None:
             gate.boolean,
             gate.formula,
             *(str(number) for number in gate.coefficients),
-            " " + "  ".join(str(output) for output in gate.truth_table),
+            " " + "  ".join(str(value) for value in gate.truth_table),
         )
-    Console().print(table)
-    typer.echo("a neuron is deployed as the gate of its largest logit; ties go to the lowest index")
+    output.console.print(table)
+    output.line("A neuron is deployed as the gate with the largest logit; ties go to the lowest index.")
+    output.document(list(GATES))

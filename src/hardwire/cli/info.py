@@ -1,28 +1,32 @@
-"""`hardwire info`: what is installed and what it runs on; the first thing to paste into a bug report."""
+"""`hardwire info`: what is installed and the machine it runs on."""
 
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+from hardwire.cli.output import Json, Output
 
 
-def info(json: Annotated[bool, typer.Option("--json", help="As JSON, for other programs.")] = False) -> None:
-    """Versions, engines, cores and the data folder."""
-    if json:
-        from json import dumps
+def info(json: Json = False) -> None:
+    """Show versions, engines, cores and the data folder; paste it into a bug report.
 
-        typer.echo(dumps(installed(), indent=2))
-        return
-    from rich.console import Console
+    Example:
+
+    ```
+    hardwire info
+    ```
+    """
     from rich.table import Table
 
-    table = Table(show_header=False, box=None)
-    for name, value in _told(installed()).items():
-        table.add_row(f"[bold]{name}", value)
-    Console(highlight=False).print(table)
+    output, facts = Output(json), installed()
+    if not json:
+        table = Table(show_header=False, box=None)
+        for name, value in _described(facts).items():
+            table.add_row(f"[bold]{name}", value)
+        output.console.print(table)
+    output.document(facts)
 
 
 def installed() -> dict[str, Any]:
-    """What there is, as plain values; None for what is not installed."""
+    """What is installed, as plain values; None for what is not."""
     import os
     import platform
 
@@ -41,7 +45,7 @@ def installed() -> dict[str, Any]:
 
 
 def _training() -> dict[str, Any]:
-    """What only training has."""
+    """What only an installation for training has."""
     import torch
 
     from hardwire.data.store import data_folder
@@ -60,26 +64,29 @@ def _version(package: str) -> str | None:
 
 
 def _instruction_set() -> str | None:
-    try:
-        from hardwire import _native
-    except ImportError:
-        return None
-    return str(_native.instruction_set())
+    from hardwire.build import native
+
+    return None if native is None else str(native.instruction_set())
 
 
-def _told(there: dict[str, Any]) -> dict[str, str]:
-    """The same as a person reads it."""
-    native, missing = there["native"], "not installed: circuits run, training needs pip install 'hardwire[train]'"
-    told = {
-        "hardwire": there["hardwire"],
-        "torch": there["torch"] or missing,
-        "numpy": there["numpy"],
-        "python": f"{there['python']} on {there['system']}",
-        "native module": f"yes, {native}" if native else "no: reinstall with a C++ compiler for speed",
-        "cores": str(there["cores"]),
+def _described(facts: dict[str, Any]) -> dict[str, str]:
+    """The same in words."""
+    from hardwire.build import why_no_native
+
+    native, missing = (
+        facts["native"],
+        "not installed; only training needs it: pip install 'hardwire[train]'",
+    )
+    lines = {
+        "hardwire": facts["hardwire"],
+        "torch": facts["torch"] or missing,
+        "numpy": facts["numpy"],
+        "python": f"{facts['python']} on {facts['system']}",
+        "native module": f"yes, {native}" if native else f"no: {why_no_native()}",
+        "cores": str(facts["cores"]),
     }
-    if there["torch"]:
-        told["engines"] = f"{', '.join(there['engines'])}; auto takes {'native' if native else 'reference'}"
-        told["cores"] += f", of which {there['threads']} are used"
-        told["data folder"] = f"{there['data_folder']} (HARDWIRE_DATA sets another)"
-    return told
+    if facts["torch"]:
+        lines["engines"] = f"{', '.join(facts['engines'])}; auto chooses {'native' if native else 'reference'}"
+        lines["cores"] += f"; {facts['threads']} used by torch"
+        lines["data folder"] = f"{facts['data_folder']} (set HARDWIRE_DATA to use another)"
+    return lines

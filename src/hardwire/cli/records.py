@@ -1,89 +1,171 @@
 """`hardwire records`: the board of accuracy against gates, and the commands that make its rows."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-app = typer.Typer(help="The board of records, and the recipes behind our rows.", invoke_without_command=True)
+from hardwire.cli import completion
+from hardwire.cli.output import Json, Output
 
-_Name = Annotated[str, typer.Argument(help="A recipe by name, or the path of a TOML file.")]
-_Iterations = Annotated[int | None, typer.Option(help="Instead of the recipe's.")]
-_Seed = Annotated[int | None, typer.Option(help="Instead of the recipe's.")]
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from hardwire.records import BoardRow
+
+app = typer.Typer(invoke_without_command=True, rich_markup_mode="markdown")
+
+_Name = Annotated[
+    str, typer.Argument(help="A recipe by name, or the path of a TOML file.", autocompletion=completion.recipes)
+]
+_Iterations = Annotated[int | None, typer.Option(min=1, help="Training steps. [default: the recipe's]")]
+_Seed = Annotated[int | None, typer.Option(min=0, help="Seed. [default: the recipe's]")]
 
 
 @app.callback()
 def records(
     context: typer.Context,
     data: Annotated[
-        str | None, typer.Option("--data", help="Only this dataset: mnist, fashion-mnist, cifar10.")
+        str | None,
+        typer.Option(
+            "--data", help="Show only this dataset: mnist, fashion-mnist or cifar10.", autocompletion=completion.boards
+        ),
     ] = None,
+    json: Json = False,
 ) -> None:
-    """Print the board: our rows beside the literature's, fewest gates first; * marks what no other row beats."""
+    """Print the board: our networks next to the literature's, fewest gates first.
+
+    An asterisk marks what no other network beats, the Pareto front.
+
+    Example:
+
+    ```
+    hardwire records --data mnist
+    ```
+    """
     if context.invoked_subcommand:
         return
-    from rich.console import Console
-    from rich.table import Table
-
     from hardwire.errors import unknown_name
     from hardwire.records.board import DATA, board, front
 
+    output = Output(json)
     if data is not None and data not in DATA:
         raise unknown_name("dataset", data, DATA)
-    console = Console()
     for name in DATA if data is None else [data]:
-        rows = board(name)
-        best = front(rows)
-        table = Table(box=None, header_style="bold", title=name, title_justify="left")
-        for heading in ("network", "test %", "gates", "simplified/LUT6/whole", "min", "arXiv"):
-            table.add_column(heading, justify="left" if heading in ("network", "arXiv") else "right")
-        for row in rows:
-            accuracy = f"{row.accuracy:.2f}{'*' if row in best else ' '}"
-            numbers = (row.simplified, row.luts, row.luts_whole)
-            counts = "/".join("-" if number is None else f"{number:,}" for number in numbers) if row.ours else ""
-            minutes = f"{row.minutes:.0f}" if row.minutes else ""
-            source = "ours" if row.ours else row.source.rpartition(":")[2]  # six columns less, so that 80 do
-            style = "bold" if row.ours else None
-            table.add_row(row.name, accuracy, f"{row.gates:,}", counts, minutes, source, style=style)
-        console.print(table)
-    console.print("* no other row is as accurate with as few gates. Ours: hardwire records run NAME", style="dim")
+        output.console.print(_table(name, board(name)))
+    output.console.print("* no other network is as accurate with as few gates (ours: records run NAME)", style="dim")
+    rows = board(data)
+    best = [row for name in DATA for row in front([row for row in rows if row.data == name])]
+    output.document([vars(row) | {"front": row in best} for row in rows])
+
+
+def _table(name: str, rows: "list[BoardRow]") -> "Table":
+    from rich.table import Table
+
+    from hardwire.records.board import front
+
+    best = front(rows)
+    table = Table(box=None, header_style="bold", title=name, title_justify="left")
+    for heading in ("network", "test %", "gates", "simplified/LUT6/whole", "min", "arXiv"):
+        table.add_column(heading, justify="left" if heading in ("network", "arXiv") else "right")
+    for row in rows:
+        accuracy = f"{row.accuracy:.2f}{'*' if row in best else ' '}"
+        numbers = (row.simplified, row.luts, row.luts_whole)
+        counts = "/".join("-" if number is None else f"{number:,}" for number in numbers) if row.ours else ""
+        minutes = f"{row.minutes:.0f}" if row.minutes else ""
+        source = "ours" if row.ours else row.source.rpartition(":")[2]  # the number alone, so that 80 characters do
+        style = "bold" if row.ours else None
+        table.add_row(row.name, accuracy, f"{row.gates:,}", counts, minutes, source, style=style)
+    return table
+
+
+@app.command("list")
+def list_recipes(json: Json = False) -> None:
+    """List the recipes, for `records run` and for `train --recipe`.
+
+    Example:
+
+    ```
+    hardwire records list
+    ```
+    """
+    from rich.table import Table
+
+    from hardwire import recipes
+
+    output, loaded = Output(json), [recipes.load(name) for name in recipes.names()]
+    table = Table(box=None, header_style="bold")
+    for heading in ("recipe", "data", "network"):
+        table.add_column(heading, no_wrap=heading != "network")
+    for recipe in loaded:
+        table.add_row(recipe.name, recipe.data, recipe.title)
+    output.console.print(table)
+    output.document(loaded)
 
 
 @app.command("try")
-def try_(name: _Name, iterations: _Iterations = None, seed: _Seed = None) -> None:
-    """Train a recipe without the validation rows and measure on them. The test set stays closed."""
-    from hardwire.records import load_recipe, try_recipe
+def try_(name: _Name, iterations: _Iterations = None, seed: _Seed = None, json: Json = False) -> None:
+    """Train a recipe without the validation rows and measure it on them; the test set is not read.
 
-    history = try_recipe(load_recipe(name, **_changes(iterations, seed)), progress=True)
+    Example:
+
+    ```
+    hardwire records try mnist-8k --iterations 1000
+    ```
+    """
+    from hardwire import recipes
+    from hardwire.records import try_recipe
+
+    output = Output(json)
+    history = try_recipe(recipes.load(name, **_changes(iterations, seed)), progress=True)
     final = history.final
-    typer.echo(f"validation accuracy {100 * final.deploy:.2f}% after {final.iteration:,} iterations")
+    output.line(f"validation accuracy {100 * final.deploy:.2f}% after {final.iteration:,} iterations")
+    output.document({"recipe": name, "split": history.split, **vars(final)})
 
 
 @app.command()
 def run(
     name: _Name,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for model, circuit and result.")] = Path("records"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the circuit and the result.")] = Path("records"),
     iterations: _Iterations = None,
     seed: _Seed = None,
+    json: Json = False,
 ) -> None:
-    """Make a row: train on all of train, read the test set once, count the gates. Repeating the command resumes it."""
-    from hardwire.records import load_recipe, run_recipe
+    """Make a row: train on all training rows, read the test set once, count the gates. Repeat it to resume it.
 
-    result = run_recipe(load_recipe(name, **_changes(iterations, seed)), out, progress=True, say=typer.echo)
-    typer.echo(f"test accuracy {result['accuracy']:.2f}%, {result['minutes']} minutes; written to {out}")
-    typer.echo(
+    Example:
+
+    ```
+    hardwire records run mnist-8k
+    ```
+    """
+    from hardwire import recipes
+    from hardwire.records import run_recipe
+
+    output = Output(json)
+    result = run_recipe(recipes.load(name, **_changes(iterations, seed)), out, progress=True, report=output.line)
+    output.line(f"test accuracy {result['accuracy']:.2f}%, {result['minutes']} minutes; written to {out}")
+    output.line(
         f"{result['gates']:,} gates, {result['simplified']:,} simplified, {result['luts']:,} LUT6, "
         f"{result['luts_whole']:,} LUT6 with sums, argmax and encoder"
     )
+    output.document(result)
 
 
 @app.command()
 def figure(
-    out: Annotated[Path, typer.Option("--out", "-o", help="The picture, by suffix: .svg, .png, .pdf.")] = Path(
+    out: Annotated[Path, typer.Option("--out", "-o", help="The figure to write: .svg, .png or .pdf.")] = Path(
         "records.svg"
     ),
 ) -> None:
-    """Draw the board: accuracy against gates, one panel a dataset."""
+    """Draw the board: accuracy against gates, one panel per dataset.
+
+    Example:
+
+    ```
+    hardwire records figure -o records.png
+    ```
+    """
     from hardwire.records import figure
 
     figure().savefig(out, dpi=160)
@@ -91,5 +173,6 @@ def figure(
 
 
 def _changes(iterations: int | None, seed: int | None) -> dict[str, int]:
+    """The entries of a recipe that options replace."""
     given = {"iterations": iterations, "seed": seed}
     return {name: value for name, value in given.items() if value is not None}

@@ -1,14 +1,14 @@
 """What several commands print: accuracies with their gaps, layers with their gates, the settings of a run.
 
-Accuracies are per cent and gaps are percentage points, always of the test set.
+Accuracies are in percent and gaps in percentage points, always on the test set.
 """
 
 import shutil
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.table import Column, Table
 
 from hardwire.gates import GATE_NAMES
@@ -18,14 +18,12 @@ if TYPE_CHECKING:
     from hardwire.measure import Gap
     from hardwire.network import LogicNetwork
     from hardwire.training import Record
-    from hardwire.training.settings import Job
-
-
-def console() -> Console:
-    return Console(highlight=False)
+    from hardwire.training.job import TrainingJob
+    from hardwire.training.settings import Settings
 
 
 def percent(accuracy: float) -> str:
+    """An accuracy in percent, with one digit."""
     return f"{100 * accuracy:.1f}"
 
 
@@ -35,7 +33,7 @@ def points(gap: float) -> str:
 
 
 def program() -> str:
-    """How to call hardwire from this folder: by its name where the shell finds it, else by its path."""
+    """How to call hardwire from this folder: by name if the shell finds it, else by its path."""
     script = Path(sys.executable).with_name("hardwire")
     if shutil.which("hardwire") or not script.exists():
         return "hardwire"
@@ -43,20 +41,18 @@ def program() -> str:
 
 
 def set_threads(threads: int | None) -> None:
+    """Sets the number of threads that training and measuring use; None leaves it."""
     import torch
 
     if threads is not None:
         torch.set_num_threads(threads)
 
 
-def settings(job: "Job") -> Table:
-    """What is about to be run, line by line."""
+def settings(job: "TrainingJob") -> Table:
+    """The settings of a run, line by line."""
     import torch
 
-    from hardwire.temperature import CAGE
-
     settings, data, net = job.settings, job.data, job.net
-    cage = isinstance(net.selector.temperature, CAGE)
     shape = " + ".join(f"{width:,}" for width in net.widths)
     rows, batch = data.with_validation() if settings.validation else data, f"batch size {settings.batch_size}"
     held_out = f", {len(rows.validation):,} to choose on" if settings.validation else ""
@@ -65,9 +61,9 @@ def settings(job: "Job") -> Table:
     lines = {
         "data": f"{data.name}: {len(rows.train):,} training and {len(data.test):,} test rows{held_out}, of "
         f"{data.inputs:,} inputs, {_target(data)}",
-        "network": f"{shape} gates, {net.method} with {'CAGE' if cage else f'tau {net.tau:g}'}",
-        "training": f"{length}, {batch}, Adam at {settings.lr:g}, seed {settings.seed}",
-        "engine": f"{net.engine_name(data.train.x)}, {torch.get_num_threads()} threads",
+        "network": f"{shape} gates, {_method(net)}, {_wires(job)}",
+        "training": f"{length}, {batch}, Adam at {settings.lr:g}{_extras(settings)}, seed {settings.seed}",
+        "engine": f"{net.engine_name(data.train.x)}, {_count(torch.get_num_threads(), 'thread')}",
         "model": job.out,
         "checkpoint": job.checkpoint,
     }
@@ -75,6 +71,49 @@ def settings(job: "Job") -> Table:
     for name, value in lines.items():
         table.add_row(f"[bold]{name}", str(value))
     return table
+
+
+def method_title(net: "LogicNetwork") -> str:
+    """The method of a network as the paper writes it, with CAGE if it has one."""
+    from hardwire import selection
+
+    return selection.method_name(net.method + ("+cage" if _has_cage(net) else ""))
+
+
+def _method(net: "LogicNetwork") -> str:
+    return method_title(net) if _has_cage(net) else f"{method_title(net)} at tau {net.tau:g}"
+
+
+def _wires(job: "TrainingJob") -> str:
+    """The wiring in words."""
+    settings = job.settings
+    if settings.layers:
+        return f"{len(settings.layers)} layers of its recipe"
+    if settings.wiring != "learned":
+        return f"{job.net.layers[0].config()['wiring']} wires"
+    of = f" among {settings.candidates} candidates" if settings.candidates else ""
+    redrawn = (
+        f", redrawn every {settings.redraw.get('every', 250)} steps" if isinstance(settings.redraw, Mapping) else ""
+    )
+    return f"wires learned{of}{redrawn}"
+
+
+def _extras(settings: "Settings") -> str:
+    """Schedule and augmentation in words, if there are any."""
+    text = " along a cosine" if settings.schedule == "cosine" else ""
+    if shift := settings.augment.get("shift"):
+        text += f", images shifted by up to {shift} pixels"
+    return text + (", half of the images mirrored" if settings.augment.get("flip") else "")
+
+
+def _has_cage(net: "LogicNetwork") -> bool:
+    from hardwire.temperature import CAGE
+
+    return isinstance(net.selector.temperature, CAGE)
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" + ("" if number == 1 else "s")
 
 
 def _target(data: "Dataset") -> str:
@@ -85,20 +124,21 @@ def _target(data: "Dataset") -> str:
 
 
 def accuracies(gap: "Gap | Record", number: bool = False) -> Table:
-    """The three accuracies and what is lost between them; `gap` is a Gap or a Record of a history. number: they are
-    mean squared errors."""
+    """The three accuracies and what is lost between them; number: they are mean squared errors instead."""
     show, cost = (_plain, _plain_gap) if number else (percent, points)
     name = "squared error" if number else "accuracy"
-    table = Table(title=f"Test {name}, and what is lost on the way to the circuit", title_justify="left")
+    table = Table(title=f"Test {name}, and what is lost between training and the circuit", title_justify="left")
     table.add_column("pass")
     table.add_column(name if number else "accuracy %", justify="right")
     table.add_column("gap", justify="right")
     table.add_column("what it is")
-    table.add_row("A^M", show(gap.method), "", "the method's own pass: what training sees")
-    table.add_row("A^soft", show(gap.argmax), cost(gap.selection), "one gate a neuron: the selection gap")
-    table.add_row("A^hard", f"[bold]{show(gap.deploy)}", cost(gap.computation), "on hard bits: the computation gap")
+    table.add_row("A^M", show(gap.method), "", "the method's own forward pass, as in training")
+    table.add_row("A^soft", show(gap.argmax), cost(gap.selection), "one gate per neuron (selection gap)")
+    table.add_row(
+        "A^hard", f"[bold]{show(gap.deploy)}", cost(gap.computation), "that gate on bits: the circuit (computation gap)"
+    )
     table.add_section()
-    table.add_row("[bold]in all", "", f"[bold]{cost(gap.total)}", "from what training sees to what is deployed")
+    table.add_row("[bold]total", "", f"[bold]{cost(gap.total)}", "from training to the deployed circuit")
     return table
 
 
@@ -111,17 +151,33 @@ def _plain_gap(gap: float) -> str:
 
 
 def layers(net: "LogicNetwork") -> Table:
-    """One row a layer: its size, how decided its neurons are, and the gates they chose most."""
+    """One row per layer: its size, the commitment of its neurons, and the gates they chose most often."""
     from hardwire.measure import commitment, gate_usage
 
     table = Table(title="Layers", title_justify="left")
     table.add_column("layer", justify="right")
     table.add_column("gates", justify="right")
     table.add_column("commitment %", justify="right")
-    table.add_column("chosen most (% of the layer)")
+    table.add_column("most frequent gates (% of the layer)")
     rows = zip(net.widths, commitment(net), gate_usage(net), strict=True)
     for number, (width, committed, usage) in enumerate(rows, start=1):
         shares = sorted(zip(usage.tolist(), GATE_NAMES, strict=True), reverse=True)[:4]
         top = "  ".join(f"{name} {100 * share:.0f}" for share, name in shares)
         table.add_row(str(number), f"{width:,}", percent(committed), top)
     return table
+
+
+def gap_numbers(gap: "Gap | Record") -> dict[str, float]:
+    """The accuracies and gaps as fractions, for JSON, by the names that `hw.measure_gap` gives them."""
+    names = ("method", "argmax", "deploy", "selection", "computation", "total")
+    return {name: float(getattr(gap, name)) for name in names}
+
+
+def layer_numbers(net: "LogicNetwork") -> list[dict[str, Any]]:
+    """The layers for JSON: gates, commitment, and the share of each gate."""
+    from hardwire.measure import commitment, gate_usage
+
+    return [
+        {"gates": width, "commitment": committed, "usage": dict(zip(GATE_NAMES, usage.tolist(), strict=True))}
+        for width, committed, usage in zip(net.widths, commitment(net), gate_usage(net), strict=True)
+    ]

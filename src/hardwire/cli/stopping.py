@@ -1,6 +1,6 @@
-"""Ctrl-C and SIGTERM, a scheduler's way to say stop, as one thing: KeyboardInterrupt, which commands answer.
+"""Ctrl-C and SIGTERM, which schedulers send, both raise KeyboardInterrupt, which commands handle.
 
-Surprising: a program started in the background by a script has Ctrl-C ignored from its start. Here it is heard again.
+Surprising: a program that a script starts in the background ignores Ctrl-C from its start. Here it works again.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ from types import FrameType
 
 @contextlib.contextmanager
 def stoppable() -> Iterator[None]:
-    """Inside, both signals raise KeyboardInterrupt. They reach the main thread only; elsewhere nothing changes."""
+    """Makes both signals raise KeyboardInterrupt inside the block, in the main thread; other threads get no signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

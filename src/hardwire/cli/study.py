@@ -1,27 +1,31 @@
-"""`hardwire study`: describe, plan, run, look, export, report, publish."""
+"""`hardwire study`: starts, plans, runs, inspects, exports, reports and publishes studies."""
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from hardwire.cli.output import Json, Output
 
 if TYPE_CHECKING:
     from hardwire.study import Config, Description
     from hardwire.study.plan import Plan
 
 app = typer.Typer(
-    help="Studies: grids of runs with tables, figures and statistics.", no_args_is_help=True, add_completion=False
+    help="Grids of training runs, with tables, figures and statistics.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
 )
-ASK_ABOVE = 24 * 3600  # seconds: whoever starts days of work should have meant it
+ASK_ABOVE = 24 * 3600  # seconds: days of work should not start by accident
 
 File = Annotated[Path, typer.Argument(help="The study's TOML file.")]
 StoreArgument = Annotated[Path, typer.Argument(help="The study's SQLite file, or a folder of published results.")]
 Out = Annotated[Path, typer.Option("-o", "--out", help="Folder to write to.")]
 Workers = Annotated[
-    int | None, typer.Option(min=1, help="Runs at once; the study's if not given, or as many as the cores allow.")
+    int | None, typer.Option(min=1, help="Runs at once. [default: the study's, or as many as the cores allow]")
 ]
-Threads = Annotated[int | None, typer.Option(min=1, help="Threads of each run; the study's if not given.")]
+Threads = Annotated[int | None, typer.Option(min=1, help="Threads of each run. [default: the study's]")]
 
 
 @app.command()
@@ -30,58 +34,81 @@ def init(
     preset: Annotated[
         str | None,
         typer.Option(
-            help="smoke (a minute), small (an hour), paper (everything), systems (beyond gates), demo. "
-            "[default: the one that FILE is named after, else smoke]"
+            help="A study to start from; a wrong name lists them all. "
+            "[default: the one that FILE is named after, else the first]"
         ),
     ] = None,
 ) -> None:
-    """Write a commented TOML file to start from."""
+    """Write a commented TOML file to start from.
+
+    Example:
+
+    ```
+    hardwire study init smoke.toml
+    ```
+    """
     from hardwire.errors import HardwireError
     from hardwire.files import write_whole
-    from hardwire.paper import PRESETS, preset_text
+    from hardwire.study.kinds import preset_text, presets
 
-    text = preset_text(preset or (file.stem if file.stem in PRESETS else "smoke"))
+    known = presets()
+    text = preset_text(preset or (file.stem if file.stem in known else next(iter(known), "")))
     if file.exists():
-        raise HardwireError(f"{file} is there already; choose another name")
+        raise HardwireError(f"{file} already exists; choose another name")
     write_whole(file, text)
     typer.echo(f"wrote {file}; next: hardwire study plan {file}")
 
 
 @app.command()
-def plan(file: File, workers: Workers = None, threads: Threads = None) -> None:
-    """How many runs, how long and how much memory, from a short calibration on this machine."""
-    from rich.console import Console
+def plan(file: File, workers: Workers = None, threads: Threads = None, json: Json = False) -> None:
+    """Estimate the number of runs, the time and the memory, from a short calibration on this machine.
 
+    Example:
+
+    ```
+    hardwire study plan smoke.toml
+    ```
+    """
     from hardwire.study import describe
     from hardwire.study.plan import make_plan, show
 
-    show(make_plan(describe(file), workers, threads), Console())
+    output, planned = Output(json), make_plan(describe(file), workers, threads)
+    show(planned, output.console)
+    output.document(_plan_numbers(planned))
 
 
 @app.command()
 def run(
     file: File,
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="SQLite file; FILE with .sqlite if not given.")
+        Path | None, typer.Option("-o", "--out", help="The SQLite file. [default: FILE with .sqlite]")
     ] = None,
     runner: Annotated[str, typer.Option(help="local (processes) or ray (a cluster).")] = "local",
-    address: Annotated[str | None, typer.Option(help="Of the Ray cluster, such as auto.")] = None,
+    address: Annotated[str | None, typer.Option(help="Address of the Ray cluster, such as auto.")] = None,
     workers: Workers = None,
     threads: Threads = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try failed runs again.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask, however long it will take.")] = False,
+    json: Json = False,
 ) -> None:
-    """Run a study, or what is left of it. Stop it as you like: the same command goes on."""
+    """Run a study, or what remains of it. Stop it at any time: the same command continues.
+
+    Example:
+
+    ```
+    hardwire study run smoke.toml
+    ```
+    """
     from hardwire import study
     from hardwire.study.overview import Overview
 
-    description = study.describe(file)
+    output, description = Output(json), study.describe(file)
     store = out or file.with_suffix(".sqlite")
     try:
-        planned = _planned(description, workers, threads, store)
+        planned = _planned(description, workers, threads, store, output)
         _confirm(planned, yes)
         with Overview() as overview:
-            standing = study.run(
+            progress = study.run(
                 description,
                 store,
                 runner=runner,
@@ -93,31 +120,46 @@ def run(
                 watcher=overview,
             )
     except KeyboardInterrupt:
-        typer.echo(f"stopped; {store} has all finished runs, and the same command goes on", err=True)
+        typer.echo(f"stopped; {store} has all finished runs, and the same command continues", err=True)
         raise typer.Exit(130) from None
-    typer.echo(f"{standing.done} of {standing.total} runs done, {standing.failed} failed; results in {store}")
-    if standing.failed:
-        typer.echo(f"why: hardwire study status {store}; again: the same command with --retry-failed")
+    output.line(f"{progress.done} of {progress.total} runs done, {progress.failed} failed; results in {store}")
+    output.document({"store": store, "done": progress.done, "total": progress.total, "failed": progress.failed})
+    if progress.failed:
+        output.line(f"why: hardwire study status {store}; to try again: the same command with --retry-failed")
         raise typer.Exit(1)
-    typer.echo(f"next: hardwire study report {store}")
+    output.line(f"next: hardwire study report {store}")
 
 
 @app.command()
-def status(store: StoreArgument) -> None:
-    """What a store holds, and why runs failed."""
+def status(store: StoreArgument, json: Json = False) -> None:
+    """Show what a store holds, and why runs failed.
+
+    Example:
+
+    ```
+    hardwire study status smoke.sqlite
+    ```
+    """
     from collections import Counter
 
     from hardwire.study import Store
     from hardwire.study.kinds import label
 
+    output = Output(json)
     with Store(store) as opened:
-        counts = Counter(state.status for state in opened.states().values())
-        names = ", ".join(dict.fromkeys(name for name, _ in opened.descriptions()))
-        typer.echo(f"{store}: {names or 'no study yet'}")
-        for name in ("done", "running", "interrupted", "failed"):
-            typer.echo(f"  {name}: {counts[name]}")
-        for config, state in opened.failures():
-            typer.echo(f"failed: {label(config)} (attempt {state.attempts}): {state.error}")
+        states = Counter(state.status for state in opened.states().values())
+        counts = {name: states[name] for name in ("done", "running", "interrupted", "failed")}
+        names = list(dict.fromkeys(name for name, _ in opened.descriptions()))
+        failures = [
+            {"run": label(config), "attempts": state.attempts, "error": state.error}
+            for config, state in opened.failures()
+        ]
+    output.line(f"{store}: {', '.join(names) or 'no study yet'}")
+    for name, count in counts.items():
+        output.line(f"  {name}: {count}")
+    for failure in failures:
+        output.line(f"failed: {failure['run']} (attempt {failure['attempts']}): {failure['error']}")
+    output.document({"store": store, "studies": names, **counts, "failures": failures})
 
 
 @app.command()
@@ -126,7 +168,14 @@ def export(
     out: Out,
     form: Annotated[str, typer.Option("--format", help="csv or parquet.")] = "csv",
 ) -> None:
-    """Every table of a store as CSV or Parquet."""
+    """Write every table of a store as CSV or Parquet.
+
+    Example:
+
+    ```
+    hardwire study export smoke.sqlite -o tables --format parquet
+    ```
+    """
     from hardwire.study import Store
     from hardwire.study.export import export_tables
 
@@ -141,21 +190,25 @@ def report(
     out: Out = Path("report"),
     into: Annotated[
         list[Path] | None,
-        typer.Option(
-            help="A Markdown page whose parts between <!-- report: ... --> are to be written anew; repeatable."
-        ),
+        typer.Option(help="A Markdown page whose parts between <!-- report: ... --> are rewritten; repeatable."),
     ] = None,
 ) -> None:
-    """What came out first, then tables, figures and statistics as HTML and Markdown, with CSV, SVG and PNG beside."""
-    from rich.console import Console
+    """Write a report: results first, then tables, figures and statistics, as HTML and Markdown with CSV, SVG and PNG.
 
+    Example:
+
+    ```
+    hardwire study report smoke.sqlite -o report
+    ```
+    """
+    from hardwire.console import make_console
     from hardwire.study import Store
     from hardwire.study.reporting import build, terminal, write_report
     from hardwire.study.reporting.pages import fill_pages
 
     with Store(store) as opened:
         built = build(opened)
-    terminal.show(built, Console())
+    terminal.show(built, make_console())
     typer.echo(f"wrote {write_report(built, out)}")
     for path in fill_pages(built, into or []):
         typer.echo(f"wrote {path}")
@@ -166,39 +219,63 @@ def publish(
     store: Annotated[Path, typer.Argument(help="The SQLite file that studies were run into.")],
     folder: Annotated[Path, typer.Argument(help="The folder with their TOML files.")],
     plan: Annotated[
-        bool, typer.Option("--plan", help="Plan those studies now whose store has no plan; that takes a while.")
+        bool, typer.Option("--plan", help="Plan studies whose store has no plan; this takes a while.")
     ] = False,
 ) -> None:
-    """Put what is done of the studies of a folder beside them, FILE.sqlite for FILE.toml, to be kept and shared."""
+    """Copy the finished runs of the studies of a folder into it, FILE.sqlite for each FILE.toml, to keep and share.
+
+    Example:
+
+    ```
+    hardwire study publish all.sqlite results
+    ```
+    """
     from hardwire.study import Store
     from hardwire.study.published import publish
 
     with Store(store) as opened:
         for piece in publish(opened, folder, plan):
             failed = f", {piece.failed} failed" if piece.failed else ""
-            verb = "wrote" if piece.written else "nothing new for"
+            verb = "wrote" if piece.written else "nothing new in"
             typer.echo(f"{verb} {piece.path}: {piece.done} of {piece.total} runs{failed}")
     typer.echo(f"next: hardwire study report {folder}")
 
 
-def _planned(description: "Description", workers: int | None, threads: int | None, store: Path) -> "Plan":
-    """The plan for what is left, said; timing a step of each shape of run takes a while, and that is said first."""
+def _plan_numbers(plan: "Plan") -> dict[str, Any]:
+    """A plan as JSON values."""
+    runs = [vars(cost) for cost in plan.costs.values()]
+    return {
+        "runs": len(runs),
+        "workers": plan.workers,
+        "threads": plan.threads,
+        "seconds": plan.seconds,
+        "memory": plan.memory,
+        "each": runs,
+    }
+
+
+def _planned(
+    description: "Description", workers: int | None, threads: int | None, store: Path, output: Output
+) -> "Plan":
+    """Plans what remains and prints the plan; timing takes a while, so that is announced first."""
     from hardwire.study.plan import make_plan
 
     done = _done(description, store)
     if len(done) < len(description):
-        typer.echo(f"{description.name}: {len(description):,} runs; timing a few steps of each shape of run first")
+        output.line(f"{description.name}: {len(description):,} runs; timing a few steps of each shape of run first")
     planned = make_plan(description, workers, threads, done)
     already = len(description) - len(planned.costs)
     if planned.costs:
-        typer.echo((f"{already} of {len(description)} runs are done already; left: " if already else "") + str(planned))
+        output.line(
+            (f"{already} of {len(description)} runs are done already; left: " if already else "") + str(planned)
+        )
     return planned
 
 
 def _done(description: "Description", store: Path) -> "list[Config]":
-    """What need not be done again."""
+    """The runs that need not be done again."""
     from hardwire.study import Store
-    from hardwire.study.conductor import remaining
+    from hardwire.study.coordinator import remaining
 
     if not store.exists():
         return []
@@ -213,6 +290,6 @@ def _confirm(plan: "Plan", yes: bool) -> None:
     if plan.seconds < ASK_ABOVE or yes:
         return
     if not sys.stdin.isatty():
-        raise HardwireError(f"this would take about {duration(plan.seconds)}; if that is meant, say --yes")
+        raise HardwireError(f"this would take about {duration(plan.seconds)}; add --yes to run it anyway")
     if not typer.confirm(f"This will take about {duration(plan.seconds)}. Go on?"):
         raise typer.Exit(1)

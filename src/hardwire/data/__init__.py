@@ -1,7 +1,7 @@
 """Datasets by name, verified by checksum, or from your own arrays and files: `hw.data.load("mnist-binary")`.
 
-Surprising: a wrong name is found out without torch. What a name stands for is in the catalogue, which needs only numpy;
-`Dataset` and its kin load on first use.
+Surprising: a mistyped name is reported without importing torch. The catalogue of names needs only numpy; `Dataset` and
+the classes around it are imported on first use.
 """
 
 from importlib import import_module
@@ -10,19 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hardwire.data import sets, store
-from hardwire.data.catalog import ENTRIES, Entry, Images, entry_of, register
+from hardwire.data.catalog import ENTRIES, CatalogEntry, Images, entry_of, register
 from hardwire.data.kinds import check_there, is_file, is_table, read_file
 
 if TYPE_CHECKING:
     from hardwire.data.arrays import from_arrays as from_arrays
     from hardwire.data.augmentation import augment as augment
     from hardwire.data.dataset import Dataset as Dataset
-    from hardwire.data.dataset import Rows as Rows
-    from hardwire.data.dataset import Split as Split
+    from hardwire.data.rows import Rows as Rows
+    from hardwire.data.rows import Split as Split
 
 __all__ = [
+    "CatalogEntry",
     "Dataset",
-    "Entry",
     "Images",
     "Rows",
     "Split",
@@ -34,29 +34,49 @@ __all__ = [
     "names",
     "register",
 ]
-_WITH_TORCH = {
+_NEEDS_TORCH = {
     "augment": "augmentation",
     "from_arrays": "arrays",
     "Dataset": "dataset",
-    "Rows": "dataset",
-    "Split": "dataset",
+    "Rows": "rows",
+    "Split": "rows",
 }
 sets.register_all()
 
 
 def __getattr__(name: str) -> Any:
-    if name in _WITH_TORCH:
-        return getattr(import_module(f"{__name__}.{_WITH_TORCH[name]}"), name)
+    if name in _NEEDS_TORCH:
+        return getattr(import_module(f"{__name__}.{_NEEDS_TORCH[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def names() -> list[str]:
-    """The datasets that `load` and `fetch` know by name."""
+    """Lists the datasets that `load` and `fetch` know by name.
+
+    Returns:
+        The names, those with the least to download first.
+
+    Example:
+        >>> import hardwire as hw
+        >>> hw.data.names()[:3]
+        ['digits', 'mnist', 'mnist-binary']
+    """
     return list(ENTRIES)
 
 
 def check(name: str | PathLike[str]) -> None:
-    """Raises where `load` would find no dataset of this name, or no file of this path; at once, and without torch."""
+    """Checks that `load` knows this name or that this file exists; fast, and without importing torch.
+
+    Args:
+        name: A dataset or the path of a file, as for `load`.
+
+    Raises:
+        HardwireError: If there is no such dataset or file.
+
+    Example:
+        >>> import hardwire as hw
+        >>> hw.data.check("digits")
+    """
     if is_file(name):
         check_there(name)
     else:
@@ -64,9 +84,19 @@ def check(name: str | PathLike[str]) -> None:
 
 
 def fetch(name: str, repair: bool = False) -> Path | None:
-    """Makes sure that the files of a dataset are in the data folder and right; gives their folder (None: no files).
+    """Downloads the files of a dataset if they are missing, and verifies their checksums.
 
-    repair: files whose checksum is wrong are fetched again; otherwise they are an error.
+    Args:
+        name: One of `names()`.
+        repair: Download files with a wrong checksum again, instead of raising an error.
+
+    Returns:
+        The folder of the files, or None if the dataset needs none.
+
+    Example:
+        >>> import hardwire as hw
+        >>> hw.data.fetch("digits") is None
+        True
     """
     collection = entry_of(name).collection
     if collection is None:
@@ -76,12 +106,26 @@ def fetch(name: str, repair: bool = False) -> Path | None:
 
 
 def load(name: str | PathLike[str], like: Any = None, whole: bool = False) -> "Dataset":
-    """A dataset by name (see `names`; "mnist@3" has three thresholds a pixel), its files fetched where they are
-    missing; or the path of a file: an .npz, or a table and the column to predict, "flowers.csv#species" (.csv or
-    .parquet; "flowers.csv@16#species" has 16 thresholds a column).
+    """Loads a dataset by name, or from a file of your own.
 
-    like: a network or circuit that was made of a table, whose thresholds and labels another table is read with.
-    whole: all rows of a table are its test set.
+    Args:
+        name: One of `names()`, whose files are downloaded if they are missing ("mnist@3" has three thresholds per
+            pixel); or the path of a file: an .npz, or a table and the column to predict, "flowers.csv#species" (.csv
+            or .parquet; "flowers.csv@16#species" has 16 thresholds per column).
+        like: A network or circuit trained on a table. Another table is then read with its thresholds and labels.
+        whole: Use all rows of a table as its test set.
+
+    Returns:
+        The dataset, with `.train`, `.validation` and `.test`.
+
+    Raises:
+        HardwireError: If the name is unknown, or the file is missing, damaged or not a dataset.
+
+    Example:
+        >>> import hardwire as hw
+        >>> data = hw.data.load("digits")
+        >>> data.inputs, data.classes, len(data.train), len(data.test)
+        (320, 10, 1347, 450)
     """
     if is_table(name):
         return read_file(name, like=like, whole=whole)

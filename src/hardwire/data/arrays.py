@@ -1,7 +1,7 @@
-"""A user's own arrays as network inputs: their values decide how they are read (the table is in docs/data.md).
+"""A user's own arrays as network inputs; their values decide how they are read (docs/data.md has the rules).
 
-Surprising: all splits decide together, so a test split that happens to hold only 0 and 1 does not turn into bits when
-the training split is continuous.
+Surprising: all splits are read the same way, so a test split that happens to hold only 0 and 1 does not become bits
+when the training split is continuous.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,8 @@ import torch
 
 from hardwire.bits import Bits, Encoder
 from hardwire.bits.units import kind_of
-from hardwire.data.dataset import Dataset, Split
+from hardwire.data.dataset import Dataset
+from hardwire.data.rows import Split
 from hardwire.errors import HardwireError
 
 
@@ -23,29 +24,51 @@ def from_arrays(
     thresholds: Any = None,
     name: str = "arrays",
 ) -> Dataset:
-    """The dataset of pairs (x, y), numpy arrays or what becomes one; read as an .npz file of the same arrays is.
+    """Makes a dataset of your own arrays, read exactly as an .npz file of the same arrays.
 
-    thresholds: [features, levels], in the units of x: bit r * levels + l of a row is x[r] > thresholds[r, l].
+    Args:
+        train: Pair (x, y) of arrays, or anything that numpy turns into them. x is [rows, features] or [rows, height,
+            width] and holds 0 and 1, floats in [0, 1], uint8 images, or any numbers if `thresholds` are given; y is
+            one integer per row, counted from 0.
+        test: The same for the test set.
+        validation: The same for validation rows of your own.
+        thresholds: Numbers [features, levels] in the units of x. Bit r * levels + l of a row is
+            x[r] > thresholds[r, l].
+        name: Name of the dataset in messages and model files.
+
+    Returns:
+        The dataset.
+
+    Raises:
+        HardwireError: If shapes do not fit, or the values need thresholds.
+
+    Example:
+        >>> import numpy as np
+        >>> import hardwire as hw
+        >>> x = np.random.default_rng(0).integers(0, 2, (100, 8))
+        >>> data = hw.data.from_arrays((x[:80], x[:80, 0]), (x[80:], x[80:, 0]))
+        >>> data.inputs, data.classes
+        (8, 2)
     """
     pairs = {"train": train, "test": test} | ({} if validation is None else {"validation": validation})
-    reading = Reading({split: x for split, (x, _) in pairs.items()}, thresholds)
-    splits = {split: reading.split(split, y) for split, (_, y) in pairs.items()}
+    reader = ArrayReader({split: x for split, (x, _) in pairs.items()}, thresholds)
+    splits = {split: reader.split(split, y) for split, (_, y) in pairs.items()}
     return Dataset(
         name=name,
         train=splits["train"],
         test=splits["test"],
         held_out=splits.get("validation"),
         classes=1 + max(int(split.y.max()) for split in splits.values()),
-        encoder=reading.encoder,
-        image_shape=reading.image_shape,
-        read_raw=reading.raw,
+        encoder=reader.encoder,
+        image_shape=reader.image_shape,
+        read_raw=reader.raw,
     )
 
 
-class Reading:
-    """How the x of some splits are read, together.
+class ArrayReader:
+    """Reads the x of all splits in the same way.
 
-    raws: split name -> numbers [rows, ...]. encoder: its thresholds are in their units. image_shape: of a row that has
+    raws: numbers [rows, ...] by split. encoder: thresholds in their units. image_shape: the shape of a row, if it has
     more than one axis.
     """
 
@@ -60,10 +83,11 @@ class Reading:
         self.encoder, self._maximum = self._choose(None if thresholds is None else np.asarray(thresholds))
 
     def raw(self, split: str) -> np.ndarray:
+        """The values as they were given, [rows, features]."""
         return self.raws[split]
 
     def split(self, split: str, y: Any) -> Split:
-        """The rows with these labels."""
+        """The rows of a split with their labels."""
         labels = _labels(y, f"y_{split}")
         try:
             return Split(self._inputs(self.raws[split]), labels)
@@ -71,16 +95,16 @@ class Reading:
             raise HardwireError(f"x_{split}: {error}") from error
 
     def _inputs(self, raw: np.ndarray) -> Bits | torch.Tensor:
-        """What the network reads: bits, or floats in [0, 1]."""
+        """The inputs of the network: bits, or floats in [0, 1]."""
         if self._maximum is None:
             raw = raw.view(np.uint8) if raw.dtype == np.bool_ else raw  # no detour over floats
             if not np.isfinite(raw).all():
-                raise HardwireError("raw values must be finite numbers; NaN or infinity found")
+                raise HardwireError("raw values must be finite numbers, without NaN or infinity")
             return Bits.from_numpy(self.encoder.encode(raw), self.encoder.features)
         return torch.from_numpy(raw.astype(np.float32) / np.float32(self._maximum))
 
     def _choose(self, thresholds: np.ndarray | None) -> tuple[Encoder, float | None]:
-        """The encoder, and the value that stands for 1 where x is continuous (None: x becomes bits)."""
+        """The encoder, and the value that becomes 1.0 if x is continuous (None: x becomes bits)."""
         all_x = list(self.raws.values())
         features = all_x[0].shape[1]
         if thresholds is not None:
@@ -91,15 +115,15 @@ class Reading:
             return Encoder.uniform(features, 1, 1), 1
         if all(x.dtype == np.uint8 for x in all_x) and all_x[0].max() > 127:
             return Encoder.uniform(features, 1, 255), 255
-        found = ", ".join(f"x_{split} is {x.dtype} up to {x.max()}" for split, x in self.raws.items())
+        contents = ", ".join(f"x_{split} is {x.dtype} up to {x.max()}" for split, x in self.raws.items())
         raise HardwireError(
-            f"{found}; give all as 0 and 1, as floats in [0, 1], as uint8 images up to 255, or add an array "
+            f"{contents}; give all as 0 and 1, as floats in [0, 1], as uint8 images up to 255, or add an array "
             "`thresholds` [features, levels]"
         )
 
 
 def flat_rows(x: Any, name: str) -> np.ndarray:
-    """Numbers [rows, features] of an array of two axes or more, not empty."""
+    """An array of two or more axes as numbers [rows, features]; it must not be empty."""
     x = np.ascontiguousarray(x)
     if x.ndim < 2 or x.dtype.kind not in "buif":
         raise HardwireError(
@@ -112,13 +136,13 @@ def flat_rows(x: Any, name: str) -> np.ndarray:
 
 
 def _labels(y: Any, name: str) -> torch.Tensor:
-    """int64 [rows] of an array of whole numbers."""
+    """Whole numbers as labels, int64 [rows]."""
     y = np.asarray(y)
     if y.ndim != 1 or y.dtype.kind not in "bui" or y.size == 0:
-        raise HardwireError(f"{name} must be one integer for each row, counted from 0, not {y.dtype} {list(y.shape)}")
+        raise HardwireError(f"{name} must be one integer per row, counted from 0, not {y.dtype} {list(y.shape)}")
     low, high = int(y.min()), int(y.max())
     if low < 0 or high > np.iinfo(np.int32).max:
-        raise HardwireError(f"label {low if low < 0 else high} of {name} is out of range; labels count from 0")
+        raise HardwireError(f"label {low if low < 0 else high} of {name} is out of range; labels are counted from 0")
     return torch.from_numpy(y.astype(np.int64))
 
 

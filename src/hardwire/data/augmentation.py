@@ -1,8 +1,8 @@
-"""Augmentation of packed images: every training batch comes out flipped and shifted, each image in its own way.
+"""Augmentation of packed images: each image of a training batch is flipped and shifted at random.
 
-Measurements read `x` and see the images as they are; only `batch`, which training calls, changes them. Surprising:
-chance is a function of the batch's row numbers and the seed, so that a resumed run sees the same images without any
-state.
+Measurements read `x` and see the original images; only `batch`, which training calls, changes them. Surprising: the
+random numbers are a function of the seed and the row numbers of the batch, so a resumed run sees the same images and
+needs no saved generator.
 """
 
 import hashlib
@@ -15,18 +15,19 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from hardwire.bits import Bits, pack, unpack
-from hardwire.data.dataset import Dataset, Indices, Split
+from hardwire.data.dataset import Dataset
+from hardwire.data.rows import Indices, Split
 from hardwire.errors import HardwireError, whole_number
 
-Images: TypeAlias = NDArray[np.uint8]
+PixelBits: TypeAlias = NDArray[np.uint8]  # [rows, channels, height, width, levels]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Augmented(Split):
-    """A split of packed images whose batches are changed.
+    """A split of packed images whose batches are augmented.
 
-    shape: (channels, height, width) of the raw values, each `levels` bits. flip: mirror half of them. shift: move each
-    by up to so many pixels in both directions, the border repeated.
+    shape: (channels, height, width) of the raw values, each `levels` bits. flip: mirror half of the images. shift:
+    move each image by up to this many pixels in both directions, repeating the border.
     """
 
     shape: tuple[int, int, int] = (1, 1, 1)
@@ -37,7 +38,7 @@ class Augmented(Split):
 
     @property
     def augmentation(self) -> dict[str, Any]:
-        """What tells a run with it from one without."""
+        """What a checkpoint records to tell this run from one without augmentation."""
         return {"flip": self.flip, "shift": self.shift, "seed": self.seed}
 
     def batch(self, indices: Indices) -> tuple[Bits | torch.Tensor, torch.Tensor]:
@@ -51,8 +52,8 @@ class Augmented(Split):
             moved[mirrored] = moved[mirrored][:, :, :, ::-1]
         return Bits.from_numpy(pack(moved.reshape(len(x), -1)), x.features), y
 
-    def _shifted(self, images: Images, rng: np.random.Generator) -> Images:
-        """Each image cut out of itself with a wider border, at a place of its own."""
+    def _shifted(self, images: PixelBits, rng: np.random.Generator) -> PixelBits:
+        """Cuts each image out of a copy of itself with a wider border, at a random position."""
         _, height, width = self.shape
         down, right = (rng.integers(0, 2 * self.shift + 1, len(images)) for _ in range(2))
         ring = (self.shift, self.shift)
@@ -60,17 +61,37 @@ class Augmented(Split):
         # rows of pixels with all their levels, so that a cut copies whole rows
         lines = wide.reshape(*wide.shape[:3], -1)
         cuts = sliding_window_view(lines, (height, width * self.levels), axis=(2, 3))
-        moved: Images = cuts[np.arange(len(images)), :, down, right * self.levels]
+        moved: PixelBits = cuts[np.arange(len(images)), :, down, right * self.levels]
         return moved.reshape(images.shape)
 
 
 def augment(data: Dataset, flip: bool = False, shift: int = 0, seed: int = 0) -> Dataset:
-    """The dataset with a training split whose batches are flipped and shifted images; the other splits stay as they
-    are.
+    """Augments the training batches of a dataset of images; the other splits stay as they are.
+
+    Args:
+        data: A dataset of packed images with a known shape.
+        flip: Mirror half of the images, left to right.
+        shift: Move each image by up to this many pixels, vertically and horizontally.
+        seed: Seed of the random choices.
+
+    Returns:
+        The same dataset with another training split.
+
+    Raises:
+        HardwireError: If the dataset holds no packed images, or the shift is as large as the image.
+
+    Example:
+        >>> import hardwire as hw
+        >>> data = hw.data.augment(hw.data.load("digits"), shift=1)
+        >>> x, y = data.train.batch([0, 1, 2])
+        >>> len(x)
+        3
     """
-    shift = whole_number("shift", shift, least=0)
+    shift, seed = whole_number("shift", shift, least=0), whole_number("seed", seed, least=0)
+    if seed >= 2**64:
+        raise HardwireError(f"seed {seed} is too large; use one below 2**64")
     if data.image_shape is None or data.encoder is None or not isinstance(data.train.x, Bits):
-        raise HardwireError(f"{data.name} holds no packed images with a known shape; augmentation is for those")
+        raise HardwireError(f"{data.name} holds no packed images with a known shape; only those can be augmented")
     height, width = data.image_shape[-2:]
     channels = data.encoder.raw_features // (height * width)
     if shift >= min(height, width):
@@ -80,7 +101,7 @@ def augment(data: Dataset, flip: bool = False, shift: int = 0, seed: int = 0) ->
 
 
 def _generator(seed: int, indices: Indices) -> np.random.Generator:
-    """Chance by the seed and the rows of a batch."""
+    """A random generator seeded by the seed and the row numbers of a batch."""
     rows = indices.numpy() if isinstance(indices, torch.Tensor) else np.atleast_1d(np.asarray(indices))
     digest = hashlib.blake2b(rows.astype(np.int64).tobytes(), digest_size=16, key=seed.to_bytes(8, "little")).digest()
     return np.random.default_rng(np.frombuffer(digest, np.uint32))

@@ -1,7 +1,7 @@
 """What the names of datasets stand for, and `register`, which adds one.
 
-The sets themselves are in `hardwire.data.sets`, a file each. Surprising: nothing here needs torch, so that a mistyped
-name is refused at once; a set that is loaded brings it in.
+The datasets themselves are in `hardwire.data.sets`, one file each. Surprising: nothing here imports torch, so a
+mistyped name is refused at once; only loading a dataset needs it.
 """
 
 import math
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hardwire.bits import Encoder
-from hardwire.data.kinds import KINDS, is_file
+from hardwire.data.kinds import KINDS, is_file, parse_count
 from hardwire.data.store import Collection
 from hardwire.errors import HardwireError, check_new, unknown_name
 
@@ -23,10 +23,15 @@ if TYPE_CHECKING:
 Chunks = Iterator[tuple[np.ndarray, np.ndarray]]  # raw uint8 [rows, raw_features], labels [rows]
 
 
-class Entry(ABC):
-    """What a name stands for: what a list says of it, its files if it needs any, and how it is loaded.
+class CatalogEntry(ABC):
+    """A dataset of the catalogue: its description, its files if it needs any, and how to load it.
 
-    rows (of each split), inputs and classes are empty where only loading tells.
+    Attributes:
+        description: One line for `hardwire data list`.
+        collection: The files to download, or None.
+        rows: Rows of each split, by its name; empty if known only after loading.
+        inputs: Bits or values of a row, or None if known only after loading.
+        classes: Number of classes, or None if known only after loading.
     """
 
     description: str
@@ -37,15 +42,32 @@ class Entry(ABC):
 
     @abstractmethod
     def load(self, name: str) -> "Dataset":
-        """The dataset; its files are there."""
+        """Loads the dataset; its files are in the data folder."""
 
 
 @dataclass(frozen=True)
-class Images(Entry):
-    """Images of bytes, encoded by evenly spaced thresholds.
+class Images(CatalogEntry):
+    """A dataset of images stored as bytes, encoded by evenly spaced thresholds.
 
-    read: split name -> chunks of raw rows and labels; levels: thresholds for each raw value, evenly spaced over
-    [0, maximum]; binary: x is the bits, else raw / maximum; collection: None where the data needs no file.
+    Args:
+        description: One line for `hardwire data list`.
+        rows: Rows of each split, "train" and "test".
+        image_shape: Shape of one image, such as (28, 28) or (3, 32, 32).
+        maximum: The highest value of a pixel.
+        levels: Thresholds per pixel, evenly spaced over [0, maximum].
+        binary: Whether x holds bits; otherwise it holds floats, raw / maximum.
+        read: Yields chunks of raw rows uint8 [rows, pixels] and labels [rows] of a split, given its name.
+        collection: The files to download, or None.
+        classes: Number of classes.
+
+    Example:
+        >>> import numpy as np
+        >>> import hardwire as hw
+        >>> def read(split):
+        ...     yield np.zeros((3, 4), np.uint8), np.arange(3)
+        >>> grey = hw.data.Images("grey", {"train": 3, "test": 3}, (2, 2), 255, 2, True, read, classes=3)
+        >>> grey.inputs
+        8
     """
 
     description: str
@@ -76,7 +98,7 @@ class Images(Entry):
 
 
 @dataclass(frozen=True)
-class Made(Entry):
+class FunctionEntry(CatalogEntry):
     """A dataset that a function makes."""
 
     make: "Callable[[], Dataset]"
@@ -90,32 +112,50 @@ class Made(Entry):
         return replace(self.make(), name=name)
 
 
-ENTRIES: dict[str, Entry] = {}
+ENTRIES: dict[str, CatalogEntry] = {}
 
 
-def register(name: str, entry: "Entry | Callable[[], Dataset]", description: str = "") -> None:
-    """Gives a dataset a name, in this process. entry: an `Entry`, or a function that makes the `Dataset`."""
-    if not isinstance(name, str) or not name or is_file(name):
-        raise HardwireError(f"{name!r} cannot name a dataset; use a text that is not the path of a file")
-    check_new("dataset", name, ENTRIES)
-    ENTRIES[name] = entry if isinstance(entry, Entry) else Made(entry, description)
+def register(name: str, entry: "CatalogEntry | Callable[[], Dataset]", description: str = "") -> None:
+    """Gives a dataset a name, for this process.
 
+    Args:
+        name: The name that `load`, `fetch` and the command line will know.
+        entry: A function that makes the `Dataset`, or a `CatalogEntry` such as `Images`.
+        description: One line for `hardwire data list`, if `entry` is a function.
 
-def entry_of(name: str) -> Entry:
-    """The entry of a name; the error for an unknown one lists the known.
+    Raises:
+        HardwireError: If the name is taken, or looks like the path of a file.
 
-    Behind a set of images, @LEVELS asks for so many thresholds of each value: mnist@3 has 2,352 bits an image.
+    Example:
+        >>> import numpy as np
+        >>> import hardwire as hw
+        >>> def parity():
+        ...     x = np.arange(16)[:, None] >> np.arange(4) & 1
+        ...     return hw.data.from_arrays((x, x.sum(1) % 2), (x, x.sum(1) % 2))
+        >>> hw.data.register("parity", parity, "four bits, even or odd")
+        >>> hw.data.load("parity").inputs
+        4
     """
+    if not isinstance(name, str) or not name or is_file(name):
+        raise HardwireError(f"{name!r} cannot be the name of a dataset; use text that is not the path of a file")
+    check_new("dataset", name, ENTRIES)
+    ENTRIES[name] = entry if isinstance(entry, CatalogEntry) else FunctionEntry(entry, description)
+
+
+def entry_of(name: str) -> CatalogEntry:
+    """The entry of a name; "mnist@3" asks for three thresholds per pixel, 2,352 bits an image."""
     plain, _, levels = name.partition("@")
     if plain not in ENTRIES:
-        raise unknown_name("dataset", plain, (*ENTRIES, f"a path to an {' or '.join(KINDS)} file"))
+        raise unknown_name("dataset", plain, (*ENTRIES, f"a path to a {', '.join(KINDS)} file"))
     entry = ENTRIES[plain]
     if "@" not in name:
         return entry
     if not isinstance(entry, Images):
-        raise HardwireError(f"{plain} is not a set of images, so it has no thresholds to choose; leave out @{levels}")
-    if not levels.isdecimal() or not 1 <= int(levels) <= entry.maximum:
+        raise HardwireError(f"{plain} is not a dataset of images, so it has no thresholds to set; leave out @{levels}")
+    count = parse_count(levels)
+    if count is None or count > entry.maximum:
         raise HardwireError(
-            f"{name!r} asks for {levels!r} thresholds; use a number from 1 to {entry.maximum}: {plain}@3"
+            f"{name[:80]!r} asks for {levels[:40]!r} thresholds per pixel; use a number from 1 to {entry.maximum}, "
+            f"such as {plain}@3"
         )
-    return replace(entry, levels=int(levels), binary=True)
+    return replace(entry, levels=count, binary=True)

@@ -1,7 +1,7 @@
-"""Images of bytes as network inputs, encoded a few rows at a time straight into packed words.
+"""Images of bytes as network inputs, encoded a few rows at a time into packed words.
 
-So CIFAR-10-Binary, 95,232 bits an image, never stands in memory unpacked. Encoded sets are not kept on disk: encoding
-takes about as long as reading them back.
+So CIFAR-10-Binary, with 95,232 bits per image, is never in memory unpacked. Encoded datasets are not cached on disk:
+encoding takes about as long as reading them back would.
 """
 
 from collections.abc import Iterator
@@ -11,14 +11,15 @@ import torch
 
 from hardwire.bits import Bits, Encoder, word_count
 from hardwire.data.catalog import Images
-from hardwire.data.dataset import SPLITS, Dataset, Split
+from hardwire.data.dataset import SPLITS, Dataset
+from hardwire.data.rows import Split
 from hardwire.errors import HardwireError
 
-_CHUNK = 256  # rows encoded at a time; without the native module each CIFAR row is 95 kB of bools on its way
+_CHUNK = 256  # rows encoded at a time; without the native module each CIFAR row is 95 kB of bools in between
 
 
 def load_images(name: str, entry: Images) -> Dataset:
-    """The dataset of an entry of the catalogue."""
+    """Loads the dataset of a catalogue entry."""
     encoder = entry.encoder()
     train, test = (_read_split(name, entry, split, encoder) for split in SPLITS)
     return Dataset(
@@ -48,7 +49,7 @@ def _read_split(name: str, entry: Images, split: str, encoder: Encoder) -> Split
 
 
 def _parts(name: str, entry: Images, split: str) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    """The split a few rows at a time, with the slice of rows they are; exactly as many rows as the entry says."""
+    """Yields a few rows of a split at a time, with the slice of their row numbers; checks the number of rows."""
     rows, at = entry.rows[split], 0
     for raw, labels in entry.read(split):
         if len(raw) != len(labels) or at + len(raw) > rows:

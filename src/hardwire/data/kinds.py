@@ -1,7 +1,7 @@
-"""The kinds of files that `hw.data.load` reads, by suffix: a new kind is a function and a line of `KINDS`.
+"""The kinds of files that `hw.data.load` reads, by suffix: a new kind is one function and one line of `KINDS`.
 
-Behind the path of a table stands the column to predict, and before it, if wanted, the thresholds of each column:
-"flowers.csv#species", "flowers.csv@16#species". So a table, too, is named by one text, as all datasets are.
+The column to predict follows the path of a table, and the number of thresholds per column may stand between them:
+"flowers.csv#species", "flowers.csv@16#species". So a table is named by one string, as every dataset is.
 """
 
 from collections.abc import Callable
@@ -13,6 +13,8 @@ from hardwire.errors import HardwireError, unknown_name
 
 if TYPE_CHECKING:
     from hardwire.data.dataset import Dataset
+
+MOST_THRESHOLDS = 4096  # per column: each is an input of the network, for every column of the table
 
 
 def _npz(path: Path) -> "Dataset":
@@ -31,20 +33,30 @@ KINDS: "dict[str, Callable[..., Dataset]]" = {".npz": _npz, ".csv": _table, ".pa
 TABLES = tuple(suffix for suffix, read in KINDS.items() if read is _table)
 
 
+def parse_count(text: str) -> int | None:
+    """A whole number from 1 to 999,999,999, or None if the text is none; int() itself refuses very long digits."""
+    fits = text.isascii() and text.isdecimal() and len(text) < 10
+    return int(text) or None if fits else None
+
+
 def split_name(name: str | PathLike[str]) -> tuple[Path, dict[str, Any]]:
-    """The path of a file, and what is asked of it behind: target and levels of a table, if they are there."""
+    """Splits a name into the path of a file and what follows it: `target` and `levels` of a table, if given."""
     path, _, target = str(name).partition("#")
     before, _, levels = path.rpartition("@")
-    asked: dict[str, Any] = {"target": target} if target else {}
+    options: dict[str, Any] = {"target": target} if target else {}
     if before and Path(before).suffix.lower() in KINDS:
-        if not levels.isdecimal() or int(levels) < 1:
-            raise HardwireError(f"{name} asks for {levels!r} thresholds of each column; use a number such as 16")
-        path, asked = before, asked | {"levels": int(levels)}
-    return Path(path), asked
+        count = parse_count(levels)
+        if count is None or count > MOST_THRESHOLDS:
+            raise HardwireError(
+                f"{before} is followed by @{levels[:40]}, the number of thresholds per column; use one from 1 to "
+                f"{MOST_THRESHOLDS}, such as @16"
+            )
+        path, options = before, options | {"levels": count}
+    return Path(path), options
 
 
 def is_file(name: str | PathLike[str]) -> bool:
-    """Whether this is the path of a file of a known kind; a plain string of another ending is the name of a dataset."""
+    """Whether this is the path of a file of a known kind; a string with another ending is the name of a dataset."""
     path, _ = split_name(name)
     suffix = path.suffix.lower()
     if suffix not in KINDS and isinstance(name, PathLike):
@@ -53,21 +65,28 @@ def is_file(name: str | PathLike[str]) -> bool:
 
 
 def is_table(name: str | PathLike[str]) -> bool:
+    """Whether this is the path of a table."""
     return split_name(name)[0].suffix.lower() in TABLES
 
 
 def check_there(name: str | PathLike[str]) -> Path:
-    """The path of a file that exists."""
+    """The path of a file, which must exist."""
     path = split_name(name)[0].expanduser()
-    if not path.exists():
+    try:
+        exists = path.exists()
+    except (OSError, ValueError) as error:  # a name that is too long, or has a NUL in it
+        raise HardwireError(f"{str(path)[:80]!r} cannot be the path of a file: {error}") from None
+    if not exists:
         raise HardwireError(f"there is no file {path}")
+    if path.is_dir():
+        raise HardwireError(f"{path} is a folder, not a file")
     return path
 
 
 def read_file(name: str | PathLike[str], **options: Any) -> "Dataset":
-    """The dataset of a file; options: those of its kind."""
-    path, (_, asked) = check_there(name), split_name(name)
+    """Loads the dataset of a file; options: those of its kind."""
+    path, (_, named) = check_there(name), split_name(name)
     suffix = path.suffix.lower()
-    if asked and suffix not in TABLES:
-        raise HardwireError(f"{path} is no table, so it has no column to name; leave out what stands behind {suffix}")
-    return KINDS[suffix](path, **asked, **options)
+    if named and suffix not in TABLES:
+        raise HardwireError(f"{path} is not a table, so it has no columns to name; leave out what follows {suffix}")
+    return KINDS[suffix](path, **named, **options)

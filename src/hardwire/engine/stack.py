@@ -1,9 +1,8 @@
-"""What is run, as plain data: a `Stack` of `Level`s, and for each level a `Rule` that says how its logits become
-choices.
+"""A network as plain data: a `Stack` of `Level`s, and for each level a `Rule` that turns its logits into choices.
 
-Modules write levels; engines run them, measurements look into them, circuits are lowered from them. So a convolution
-is a level whose neurons share rows of parameters, pooling is a level of one fixed gate, and no reader ever learns the
-word. Surprising: a wire may be `NOTHING`, the constant 0; that is all there is to padding.
+Layers describe themselves as levels; engines run levels, measurements inspect them, and circuits are made from them. A
+convolution is levels whose neurons share rows of parameters, and pooling is a level of one fixed gate, so none of these
+has to know either. Surprising: a wire may be `CONST_ZERO`, the constant 0; padding needs nothing else.
 """
 
 from collections.abc import Sequence
@@ -14,71 +13,97 @@ import numpy as np
 import torch
 
 from hardwire.bits import Bits
-from hardwire.gates import GATES, algebra
+from hardwire.engine.functions import GATE_TABLES, Choose, Entries, Fixed, Function, table_words
+from hardwire.errors import check_holds_values
 from hardwire.noise import NoiseKey
-from hardwire.selection import Method, check_logits, first_argmax
+from hardwire.selection import CHOSEN, CLEAN, MIXTURE, NOISY, Method, check_logits, first_argmax
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MODES = ("method", "argmax", "deploy")
-"""The three passes: the method's own (A^M), argmax with soft gates (A^soft), argmax with hard gates (A^hard)."""
+"""The three passes: the method's own (A^M), argmax with soft gates (A^soft), and argmax with hard gates (A^hard)."""
 
-NOTHING = -1  # a wire that reads the constant 0
-FORMULA: str = "formula"  # how a fixed gate passes a gradient on: by its formula,
-MAXIMUM: str = "maximum"  # or, of an OR, as max-pooling does
+CONST_ZERO = -1  # a wire that reads the constant 0
+FORMULA: str = "formula"  # the gradient of a fixed gate: that of its formula,
+MAXIMUM: str = "maximum"  # or for an OR that of max-pooling
 GRADIENTS = (MAXIMUM, FORMULA)
-CHOSEN: str = "chosen"  # how a gradient passes a gate that was picked: as this gate has it,
-MIXTURE: str = "mixture"  # or as the mixture of gates has it
-PASSAGES = (CHOSEN, MIXTURE)
 
 Input: TypeAlias = "torch.Tensor | Bits"
 
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """A row of gates that read `inputs` values and make `neurons`.
+    """A row of neurons, each a Boolean function of a few inputs.
 
-    wires: int32 [2, neurons], or K candidates for each input [2, neurons, K] with wire_logits [2, rows, K] over them.
-    gate_logits: [rows, 16], or None where all neurons are the one gate number `gate`. rows: int32 [neurons], the row
-    of parameters of each neuron, or None where each has its own. padded: whether a wire may be NOTHING. gradient, of a
-    fixed OR: "formula", or "maximum" as max-pooling has it: all of it to the larger input, the first of equals.
+    An engine may run consecutive levels as one convolution of gate trees: where the neurons of a row are adjacent, and
+    row r reads rows 2r and 2r + 1 of the level below at the same position.
 
-    Levels that follow each other may be one convolution of gate trees, and an engine may run them as one: where the
-    neurons of a row stand side by side, and row r reads rows 2r and 2r + 1 of the level below at the same position.
+    Attributes:
+        inputs: The number of values that the level reads.
+        neurons: The number of values that it computes.
+        wires: int32 [n, neurons] for neurons of n inputs, or K candidates for each input [n, neurons, K].
+        function: What the neurons compute.
+        wire_logits: [n, rows, K], for candidates.
+        rows: int32 [neurons], the row of parameters of each neuron, or None where each has its own.
+        padded: Whether a wire may be CONST_ZERO.
+        gradient: For a fixed OR: "formula", or "maximum" to give the gradient to the larger input as max-pooling does;
+            of equal inputs to the first.
+
+    Example:
+        >>> import hardwire as hw
+        >>> level = hw.LogicLayer(8, 4, seed=0).levels()[0]
+        >>> level.inputs, level.neurons, level.wires.shape
+        (8, 4, torch.Size([2, 4]))
     """
 
     inputs: int
     neurons: int
     wires: torch.Tensor
-    gate_logits: torch.Tensor | None = None
+    function: Function
     wire_logits: torch.Tensor | None = None
     rows: torch.Tensor | None = None
-    gate: int | None = None
     padded: bool = False
     gradient: str = FORMULA
 
     @property
+    def arity(self) -> int:
+        """Inputs of each neuron."""
+        return self.wires.shape[0]
+
+    @property
+    def logits(self) -> torch.Tensor | None:
+        """The logits of the function; None where it is fixed."""
+        return self.function.logits
+
+    @property
     def row_count(self) -> int:
-        """Rows of parameters: how many different gates the level chooses."""
-        for logits, axis in ((self.gate_logits, 0), (self.wire_logits, 1)):
+        """The number of rows of parameters, which is the number of functions that the level chooses."""
+        for logits, axis in ((self.logits, 0), (self.wire_logits, 1)):
             if logits is not None:
                 return logits.shape[axis]
         return 0
 
     @property
+    def function_choices(self) -> int:
+        """How many choices of functions the level makes: one for each row, or one for each entry of its table."""
+        if isinstance(self.function, Entries):
+            return self.function.logits.numel()
+        return self.row_count if isinstance(self.function, Choose) else 0
+
+    @property
     def candidates(self) -> int | None:
-        """Among how many wires each input chooses; None where they are fixed."""
+        """The number of wires that each input chooses from; None where wires are fixed."""
         return self.wires.shape[2] if self.wires.ndim == 3 else None
 
     def parameters(self) -> list[torch.Tensor]:
-        """The logits there are: of gates, then of wires."""
-        return [logits for logits in (self.gate_logits, self.wire_logits) if logits is not None]
+        """The logits of functions and of wires, where there are any."""
+        return [logits for logits in (self.logits, self.wire_logits) if logits is not None]
 
 
 @dataclass(frozen=True)
 class Head:
-    """What follows the last level: sums of `classes` equal, contiguous groups over `temperature`."""
+    """The class sums after the last level: sums of `classes` equal, contiguous groups, divided by `temperature`."""
 
     classes: int
     temperature: float
@@ -86,7 +111,18 @@ class Head:
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """Levels that feed each other, and class sums or (without a head) the last level's outputs as they are."""
+    """A sequence of levels, each of which reads the one before.
+
+    Attributes:
+        levels: The levels.
+        head: The class sums; without one, the outputs of the last level are the result.
+
+    Example:
+        >>> import hardwire as hw
+        >>> stack = hw.LogicNetwork(64, classes=10, width=100, depth=2, seed=0).stack()
+        >>> len(stack.levels), stack.inputs, stack.columns
+        (2, 64, 10)
+    """
 
     levels: tuple[Level, ...]
     head: Head | None = None
@@ -97,29 +133,35 @@ class Stack:
 
     @property
     def columns(self) -> int:
-        """How many numbers a sample has in the end."""
+        """The number of outputs for a sample."""
         return self.head.classes if self.head else self.levels[-1].neurons
 
     def parameters(self) -> list[torch.Tensor]:
         return [logits for level in self.levels for logits in level.parameters()]
 
 
-class Reading:
-    """A temperature as one pass reads it: `tau`, a 0-d tensor. It may move once, between choosing and running."""
+class TauSnapshot:
+    """The value of a temperature in one pass. It may change once, between choosing and running.
+
+    Attributes:
+        tau: The temperature, a 0-d tensor.
+        number: The same as a float.
+    """
 
     __slots__ = ("_number", "tau")
 
     def __init__(self, tau: torch.Tensor):
-        self.read(tau)
+        self.refresh(tau)
 
-    def read(self, tau: torch.Tensor) -> None:
-        # a copy, because the next training step moves tau in place while this graph may still be alive
+    def refresh(self, tau: torch.Tensor) -> None:
+        """Takes the current value of a temperature."""
+        # a copy, because the next training step changes tau in place while this graph may still be needed
         self.tau = tau.clone()
         self._number: float | None = None
 
     @property
     def number(self) -> float:
-        """The same as a number."""
+        """The temperature as a float."""
         if self._number is None:
             self._number = self.tau.item()
         return self._number
@@ -129,39 +171,50 @@ class Reading:
 class Rule:
     """How the logits of one level become choices in one pass.
 
-    mode: one of MODES; the method matters in "method" alone. heat, wire_heat: the temperatures of gates and wires,
-    which many levels share. place: the level's number among those of its selector, which numbers its noise.
-    wire_gradient: the logits of wires learn from the gradient through the "chosen" gate, or through the "mixture" of
-    gates as a soft method has it; what goes down the chosen wires is that of the forward pass either way.
-    input_gradient: what a picked gate passes down to all that it reads, and to the logits of its wires: its own
-    gradient, or that of the "mixture", as where the straight-through estimator stands behind the neuron's output and
-    not behind its weights.
+    Attributes:
+        mode: One of MODES; only "method" uses the methods.
+        method: The method of gates.
+        tau: The temperature of gates, shared by many levels.
+        wire_method: The method of wires.
+        wire_tau: The temperature of wires; None where they are fixed.
+        noise: The key of the noise of this pass.
+        noise_stream: The number of the level among those of its selector.
+        wire_gradient: Whether the logits of wires learn from the gradient through the "chosen" gate, or through the
+            "mixture" of gates.
+        input_gradient: What the inputs of a hard choice receive, as in `methods.StraightThrough`.
+        surrogate: The weights by which the logits of a hard choice learn, as in `methods.StraightThrough`.
     """
 
     mode: str
     method: Method
-    heat: Reading
+    tau: TauSnapshot
     wire_method: Method
-    wire_heat: Reading | None = None
+    wire_tau: TauSnapshot | None = None
     noise: NoiseKey | None = None
-    place: int = 0
+    noise_stream: int = 0
     wire_gradient: str = CHOSEN
     input_gradient: str = CHOSEN
+    surrogate: str = NOISY
 
     @property
     def hard(self) -> bool:
-        """Whether every choice of the forward pass is one of the candidates."""
+        """Whether the forward pass chooses single candidates throughout."""
         return self.mode != "method" or (self.method.hard and self.wire_method.hard)
 
     @property
     def inputs_by_mixture(self) -> bool:
-        """Whether the inputs of picked gates get their gradient through the mixture of gates."""
+        """Whether the inputs of chosen gates get their gradient through the mixture of gates."""
         return self.input_gradient == MIXTURE and self._trains_hard
 
     @property
     def wires_by_mixture(self) -> bool:
-        """Whether the logits of wires are asked to learn through it; where all inputs do, these do in any case."""
+        """Whether the logits of wires learn through the mixture of gates; with `inputs_by_mixture` they always do."""
         return self.wire_gradient == MIXTURE and self._trains_hard
+
+    @property
+    def clean_surrogate(self) -> bool:
+        """Whether gradients use weights without the noise of the forward pass."""
+        return self.surrogate == CLEAN and self._trains_hard
 
     @property
     def _trains_hard(self) -> bool:
@@ -170,7 +223,7 @@ class Rule:
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """One forward pass as an engine is asked for it: it may decline (`supports`) whatever is in here."""
+    """One forward pass, as given to an engine."""
 
     stack: Stack
     rules: Sequence[Rule]
@@ -187,50 +240,83 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Confidence:
-    """The mean over a level's choices of max softmax(logits), without temperature; None where there is no choice."""
+    """The mean over a level's choices of max softmax(logits), without temperature; None without a choice."""
 
-    gates: torch.Tensor | float | None = None
+    functions: torch.Tensor | float | None = None
     wires: torch.Tensor | float | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class FrozenLevel:
-    """A level as it is deployed: wires int32 [2, neurons], each an input that there is, and gates uint8 [neurons]."""
+    """A level as it is deployed.
+
+    Attributes:
+        inputs: How many values it reads.
+        wires: int32 [n, neurons], each an input that there is.
+        tables: uint64 [neurons]; bit `address` is the output where input j is bit j of the address.
+    """
 
     inputs: int
     wires: "NDArray[np.int32]"
-    gates: "NDArray[np.uint8]"
+    tables: "NDArray[np.uint64]"
+
+    @property
+    def gates(self) -> "NDArray[np.uint8]":
+        """uint8 [neurons]: the gate of each neuron, for neurons of two inputs."""
+        assert len(self.wires) == 2
+        return _GATE_OF_TABLE[self.tables.astype(np.int64)]
+
+
+_GATE_OF_TABLE = np.argsort(table_words(torch.tensor(GATE_TABLES)).numpy()).astype(np.uint8)  # by the word of its table
 
 
 @torch.no_grad()
 def freeze(stack: Stack) -> list[FrozenLevel]:
-    """The deployed circuit: of every choice the largest logit, ties to the lowest index.
+    """The deployed levels: each choice is the largest logit, ties to the lowest index.
 
-    A gate that reads NOTHING becomes the gate that it is there, such as AND with a constant 0 the gate FALSE.
+    A neuron that reads CONST_ZERO is replaced by what it computes there; an AND, for example, becomes FALSE.
     """
     return [_freeze_level(level) for level in stack.levels]
 
 
 def _freeze_level(level: Level) -> FrozenLevel:
-    wires, gates = frozen_wires(level).numpy(), frozen_gates(level).numpy()
+    check_holds_values("the wires", level.wires)
+    wires, tables = frozen_wires(level).numpy(), frozen_tables(level).numpy()
     if level.padded:
-        for side, held in enumerate((algebra.FIRST_IS[0], algebra.SECOND_IS[0])):
-            gates = np.where(wires[side] == NOTHING, np.array(held, np.uint8)[gates], gates)
+        tables = _with_zeros(tables, wires)
         wires = np.maximum(wires, 0)
-    return FrozenLevel(level.inputs, wires, gates)
+    words = table_words(torch.from_numpy(tables)).numpy().view(np.uint64)
+    return FrozenLevel(level.inputs, wires, words)
+
+
+def _with_zeros(tables: "NDArray[np.uint8]", wires: "NDArray[np.int32]") -> "NDArray[np.uint8]":
+    """Tables [neurons, 2**n] that do not depend on inputs whose wire is CONST_ZERO."""
+    address = np.broadcast_to(np.arange(tables.shape[1]), tables.shape)
+    for side, wire in enumerate(wires):
+        address = np.where(wire[:, None] == CONST_ZERO, address & ~(1 << side), address)
+    return np.take_along_axis(tables, address, axis=1)
+
+
+def frozen_tables(level: Level) -> torch.Tensor:
+    """uint8 [neurons, 2**n]: the deployed function of each neuron."""
+    if isinstance(level.function, Fixed):
+        return torch.tensor(level.function.table, dtype=torch.uint8).expand(level.neurons, -1)
+    logits = check_logits(level.function.with_choices(level.function.logits.detach()))
+    chosen = first_argmax(logits)
+    if isinstance(level.function, Choose):
+        chosen = torch.tensor(level.function.tables, device=chosen.device)[chosen]
+    tables = chosen.to(torch.uint8).cpu()
+    return tables if level.rows is None else tables[level.rows.cpu().long()]
 
 
 def frozen_gates(level: Level) -> torch.Tensor:
-    """uint8 [neurons]: the deployed gate of each neuron."""
-    if level.gate_logits is None:
-        assert level.gate is not None and 0 <= level.gate < len(GATES)
-        return torch.full((level.neurons,), level.gate, dtype=torch.uint8)
-    gates = first_argmax(check_logits(level.gate_logits.detach())).to(torch.uint8).cpu()
-    return gates if level.rows is None else gates[level.rows.cpu().long()]
+    """uint8 [neurons]: the deployed gate of each neuron of two inputs."""
+    words = table_words(frozen_tables(level))
+    return torch.from_numpy(_GATE_OF_TABLE)[words]
 
 
 def frozen_wires(level: Level) -> torch.Tensor:
-    """int32 [2, neurons]: the deployed wires of each neuron."""
+    """int32 [n, neurons]: the deployed wires of each neuron."""
     if level.wire_logits is None:
         return level.wires.detach().cpu()
     chosen = first_argmax(check_logits(level.wire_logits.detach())).cpu()

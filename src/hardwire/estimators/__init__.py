@@ -1,4 +1,4 @@
-"""scikit-learn's face: `LogicClassifier` and `LogicRegressor`."""
+"""Estimators for scikit-learn: `LogicClassifier` and `LogicRegressor`."""
 
 from hardwire.estimators.classifier import LogicClassifier
 from hardwire.estimators.regressor import LogicRegressor

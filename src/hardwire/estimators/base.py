@@ -1,6 +1,6 @@
-"""What the classifier and the regressor share: a table becomes bits, the bits train a network, the network a circuit.
+"""What both estimators share: a table becomes bits, bits train a network, the network becomes a circuit.
 
-Surprising: predictions never touch the network. They come from the circuit, because that is what was trained.
+Surprising: predictions never run the network. They come from the circuit, because that is what was trained.
 """
 
 import math
@@ -22,18 +22,18 @@ from hardwire.estimators.build import build_network
 from hardwire.estimators.rows import WeightedRows
 from hardwire.measure import Gap
 from hardwire.network import LogicNetwork
+from hardwire.recipes.defaults import TABLES, steps_for
 from hardwire.training import History, fit
-from hardwire.training.usual import steps_for
 
-NUMBERS = [np.float32, np.uint8, np.int8, np.int16, np.int32, np.int64]  # kept as they are; all else becomes floats
-EVALUATIONS = 20  # in the course of a fit
-SEEN = "those that occur"  # which classes there are; None is what a caller gives by mistake
+NUMBERS = [np.float32, np.uint8, np.int8, np.int16, np.int32, np.int64]  # dtypes to keep; others become float32
+EVALUATIONS = 20  # per fit
+OBSERVED = "the classes in y"  # what `classes` defaults to, because None is what a caller passes by mistake
 Table: TypeAlias = npt.NDArray[Any]
 Numbers: TypeAlias = npt.NDArray[Any]  # float64, or int64 for the numbers of classes
 
 
 class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """The base of both; `LogicClassifier` explains the parameters."""
+    """Base class of both estimators; `LogicClassifier` documents the parameters."""
 
     network_: LogicNetwork
     encoder_: Encoder
@@ -45,19 +45,19 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     def __init__(
         self,
         *,
-        width: int = 4000,
-        depth: int = 2,
+        width: int = TABLES.width,
+        depth: int = TABLES.depth,
         bits: int = 16,
         thresholds: str = "quantile",
-        method: str = "hard-st",
+        method: str = TABLES.method.removesuffix("+cage"),
         tau: float = 1.0,
-        cage: bool = True,
-        wiring: str = "learned",
-        candidates: int = 32,
-        start: str = "normal",
+        cage: bool = TABLES.method.endswith("+cage"),
+        wiring: str = TABLES.wiring,
+        candidates: int | None = TABLES.candidates,
+        start: str = TABLES.start,
         iterations: int | None = None,
-        batch_size: int = 256,
-        learning_rate: float = 0.03,
+        batch_size: int = TABLES.batch_size,
+        learning_rate: float = TABLES.lr,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
@@ -84,20 +84,32 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Trains on X [rows, features], an array or a DataFrame, and y [rows]; sample_weight: what each row counts."""
+        """Trains on a table.
+
+        Args:
+            X: Array or DataFrame [rows, features].
+            y: Target of each row.
+            sample_weight: Weight of each row; a row of weight 2 counts as two rows. None: all 1.
+
+        Returns:
+            The estimator itself.
+
+        Raises:
+            HardwireError: If a parameter is out of range or the target cannot be learned.
+        """
         table, target, weight = self._read(X, y, sample_weight, first=True)
         iterations = steps_for(len(table), self.batch_size) if self.iterations is None else self.iterations
         return self._train(table, target, weight, iterations, self.early_stopping)
 
-    def _continue(self, X: Any, y: Any, sample_weight: Any, classes: Any = SEEN) -> Self:
-        """One pass over the rows of X; what was fitted to the rows of the first call stays."""
+    def _continue(self, X: Any, y: Any, sample_weight: Any, classes: Any = OBSERVED) -> Self:
+        """Trains for one pass over X, keeping what the first call fitted (thresholds, classes, range)."""
         table, target, weight = self._read(X, y, sample_weight, not hasattr(self, "network_"), classes)
         return self._train(table, target, weight, math.ceil(len(table) / self.batch_size), early_stopping=False)
 
     def _read(
-        self, X: Any, y: Any, sample_weight: Any, first: bool, classes: Any = SEEN
+        self, X: Any, y: Any, sample_weight: Any, first: bool, classes: Any = OBSERVED
     ) -> tuple[Table, Numbers, Numbers]:
-        """The table as numbers, the network's targets and the weights; the first time, a network is made for them."""
+        """Checks the input and returns table, targets and weights as numbers; the first call makes the network."""
         self._check_settings()
         name = getattr(y, "name", None)
         table, y = validate_data(
@@ -105,32 +117,32 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         )
         weight = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
         if not weight.any():
-            raise HardwireError("all sample weights are 0, so no row counts; give at least one more than 0")
+            raise HardwireError("all sample weights are 0, so no row counts; give at least one positive weight")
         if first:
             self._learn_target(y, weight, classes)
             self._begin(table, weight, None if name is None else str(name))
         return table, self._target(y), weight
 
     def _check_settings(self) -> None:
-        """Those that nothing further down would refuse by this name."""
+        """Checks the parameters that the network and `fit` would reject under another name."""
         for name in ("width", "depth", "batch_size", "n_iter_no_change"):
             whole_number(name, getattr(self, name))
         if self.iterations is not None:
             whole_number("iterations", self.iterations)
         rate, share = self.learning_rate, self.validation_fraction
         if not (isinstance(rate, Real) and 0 < rate < math.inf):
-            raise HardwireError(f"learning_rate {rate!r} is not a positive number; 0.01 is usual")
+            raise HardwireError(f"learning_rate {rate!r} is not a positive number; try 0.01")
         if not (isinstance(share, Real) and 0 < share < 1):
             raise HardwireError(f"validation_fraction {share!r} is not a share of the rows; use one such as 0.1")
 
     def _coded(self, X: Any, first: bool) -> Any:
-        """X with numbers in the place of text, where it is a DataFrame."""
+        """Replaces text by numbers if X is a DataFrame."""
         if first:
             self._texts = Columns.of(X).texts if _is_frame(X) else {}
         return Columns((), self._texts).coded(X) if self._texts and _is_frame(X) else X
 
     def _begin(self, table: Table, weight: Numbers, target: str | None) -> None:
-        """Thresholds for the columns, and a network that has learned nothing yet."""
+        """Fits the thresholds of the columns and makes the untrained network."""
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.encoder_ = Encoder.fit(table, self.bits, self.thresholds, weight)
         words = self.encoder_.encode(table)
@@ -177,43 +189,43 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         gap = self._gap(net, rows)
         return {name: getattr(gap, name) for name in ("method", "argmax", "deploy", "total")}
 
-    def _said(self, X: Any, ask: Callable[..., npt.NDArray[Any]]) -> npt.NDArray[Any]:
-        """What the circuit says of each row of X; ask: a method of Circuit."""
+    def _run_circuit(self, X: Any, method: Callable[..., npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        """Runs a method of Circuit on the rows of X."""
         check_is_fitted(self)
-        return ask(
+        return method(
             self.circuit_, validate_data(self, self._coded(X, first=False), reset=False, dtype=NUMBERS), raw=True
         )
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "circuit_")
 
-    # what the two differ in
+    # What the subclasses define.
 
     _numeric_target: bool
     _best_by: str
 
     def _learn_target(self, y: Numbers, weight: Numbers, classes: Any) -> None:
-        """What is to be known of all targets before the first of them is learned; classes: of a classifier, or SEEN."""
+        """Learns the classes or the range of the target; classes: those of a classifier, or OBSERVED."""
         raise NotImplementedError
 
     def _target(self, y: npt.NDArray[Any]) -> Numbers:
-        """y as the network's target, int64 or float64."""
+        """y as targets of the network, int64 or float64."""
         raise NotImplementedError
 
     def _labels(self) -> tuple[Any, ...] | None:
-        """The classes as plain values."""
+        """The classes as plain Python values, or None."""
         raise NotImplementedError
 
     def _head(self) -> dict[str, Any]:
-        """What follows the last layer, as arguments of LogicNetwork."""
+        """Arguments of LogicNetwork that say what follows the last layer."""
         raise NotImplementedError
 
     def _loss(self, output: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        """Of a batch; y [batch, 2] is target and weight."""
+        """Loss of a batch; y [batch, 2] holds targets and weights."""
         raise NotImplementedError
 
     def _gap(self, net: torch.nn.Module, rows: Any) -> Gap:
-        """What the circuit keeps of what the network learned, each row by its weight."""
+        """The gap between the network in training and the circuit, each row counted by its weight."""
         raise NotImplementedError
 
 

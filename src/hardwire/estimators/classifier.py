@@ -1,4 +1,4 @@
-"""`LogicClassifier`: scikit-learn's face of a network of gates that tells classes apart."""
+"""`LogicClassifier`: a classifier for scikit-learn that is a circuit of logic gates."""
 
 from typing import Any, Self
 
@@ -12,48 +12,57 @@ from torch.nn import functional as F
 
 from hardwire.circuit import Circuit
 from hardwire.errors import HardwireError
-from hardwire.estimators.base import SEEN, LogicEstimator, Numbers
+from hardwire.estimators.base import OBSERVED, LogicEstimator, Numbers
 from hardwire.measure import Gap, measure_gap
 from hardwire.selection import first_argmax
 
 
 class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
-    """A classifier that is a circuit of two-input gates: scikit-learn's estimator, with its conventions.
+    """A classifier that is a circuit of two-input gates, with scikit-learn's conventions.
 
-    Each column is cut into bits by thresholds that are fitted to the training rows; columns of text in a DataFrame
-    become one number for each text. Predictions come from the circuit. Missing values are an error, as scikit-learn's
-    own checks want it: fill them in, by a SimpleImputer in a Pipeline.
+    Thresholds fitted to the training rows turn each column into bits; columns of text in a DataFrame become one number
+    per distinct text. Predictions come from the circuit. Missing values are an error: fill them in first, for example
+    with a SimpleImputer in a Pipeline.
 
     Args:
-        width: Gates in each layer. The last layer is rounded up to a multiple of the classes.
-        depth: Layers.
-        bits: Thresholds of each column.
-        thresholds: Where they lie: "quantile" (between equally many rows) or "uniform" (equal steps).
+        width: Gates per layer. The last layer is rounded up to a multiple of the number of classes.
+        depth: Number of layers.
+        bits: Thresholds per column.
+        thresholds: Where to place them: "quantile" (equal numbers of rows between them) or "uniform" (equal steps).
         method: How gates are chosen in training, one of `hw.METHODS`.
-        tau: The temperature of the choice, where `cage` is False.
-        cage: Whether confidence sets the temperature.
-        wiring: "learned", or the name of fixed wires, such as "random".
-        candidates: Wires that each input of a gate chooses from, if they are learned.
-        start: Of the logits: "normal" or "residual".
-        iterations: Training steps. None: 30 passes over the rows, but 300 steps at least and 2,000 at most.
-        batch_size: Rows of a step.
-        learning_rate: Adam's.
-        early_stopping: Hold out `validation_fraction` of the rows, stop after `n_iter_no_change` evaluations (of 20 in
-            all) without a better one on them, and keep the best.
-        validation_fraction: The share of rows that early stopping holds out.
-        n_iter_no_change: Evaluations without a better one after which it stops.
-        random_state: Of wires, logits, noise and the order of rows.
-        verbose: Whether training shows a line of progress.
+        tau: Temperature of the choice if `cage` is False.
+        cage: Whether CAGE sets the temperature from the confidence of the choices.
+        wiring: "learned", or the name of a fixed wiring such as "random".
+        candidates: Wires that each input of a gate chooses from, if the wiring is learned.
+        start: Initial logits: "normal" or "residual".
+        iterations: Training steps. None: 30 passes over the rows, but at least 300 and at most 2,000 steps.
+        batch_size: Rows per step.
+        learning_rate: Learning rate of Adam.
+        early_stopping: Hold out `validation_fraction` of the rows, stop after `n_iter_no_change` evaluations (of 20)
+            without an improvement on them, and keep the best network.
+        validation_fraction: Share of the rows to hold out for early stopping.
+        n_iter_no_change: Evaluations without an improvement before early stopping stops.
+        random_state: Seed of wires, logits, noise and the order of rows.
+        verbose: Whether to show the progress of training.
 
     Attributes:
         classes_: The labels, sorted.
-        circuit_: What predicts: a `hw.Circuit` with its encoder, to save or to export.
-        gap_: The measured gap between what was trained and the circuit, on the held-out rows if there are any.
+        circuit_: The `hw.Circuit` that predicts, with its encoder, ready to save or export.
+        gap_: The measured gap between the trained network and the circuit, on the held-out rows if there are any.
         history_: Every evaluation of the last fit.
         network_: The trained torch module.
-        encoder_: The thresholds.
+        encoder_: The fitted thresholds.
         n_iter_: Training steps so far.
-        feature_names_in_: Names of the columns, where X was a DataFrame.
+        feature_names_in_: Names of the columns if X was a DataFrame.
+
+    Example:
+        >>> import hardwire as hw
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = hw.LogicClassifier(width=300, iterations=100, random_state=0).fit(X, y)
+        >>> bool(model.score(X, y) > 0.9)
+        True
+        >>> model.circuit_.to_c("iris.c")  # doctest: +SKIP
     """
 
     classes_: npt.NDArray[Any]
@@ -61,42 +70,62 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
     _best_by = "deploy"
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """One more pass over some rows. classes: all labels that will ever come, needed by the first call."""
+        """Trains for one more pass over some rows.
+
+        Args:
+            X: Array or DataFrame [rows, features].
+            y: Label of each row.
+            classes: All labels that will ever occur; required by the first call.
+            sample_weight: Weight of each row. None: all 1.
+
+        Returns:
+            The classifier itself.
+        """
         return self._continue(X, y, sample_weight, classes=classes)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The label of each row of X; of equal sums, the first class wins."""
-        places = self._said(X, Circuit.predict)
-        result: npt.NDArray[Any] = self.classes_[places]
+        """Predicts the label of each row of X; ties go to the first class.
+
+        Args:
+            X: Array or DataFrame [rows, features].
+
+        Returns:
+            Labels [rows].
+        """
+        numbers = self._run_circuit(X, Circuit.predict)
+        result: npt.NDArray[Any] = self.classes_[numbers]
         return result
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """The softmax of the class sums over the temperature they were trained at, [rows, classes]."""
-        sums = self._said(X, Circuit.scores)
+        """Predicts class probabilities: the softmax of the class sums divided by their training temperature.
+
+        Args:
+            X: Array or DataFrame [rows, features].
+
+        Returns:
+            Probabilities [rows, classes], in the order of `classes_`.
+        """
+        sums = self._run_circuit(X, Circuit.scores)
         result: npt.NDArray[np.float64] = softmax(sums / self.network_.head().temperature, axis=1)
         return result
 
     def _learn_target(self, y: Numbers, weight: Numbers, classes: Any) -> None:
         check_classification_targets(y)
         if classes is None:
-            raise HardwireError("the first call of partial_fit needs all classes that will come; give classes=")
-        self.classes_ = np.unique(y if classes is SEEN else classes)
+            raise HardwireError("the first call of partial_fit needs all classes that will ever occur; give classes=")
+        self.classes_ = np.unique(y if classes is OBSERVED else classes)
         if len(self.classes_) < 2:
-            raise HardwireError(
-                f"y has one class, {self.classes_.tolist()[0]!r}; a classifier needs at least 2 to tell apart"
-            )
+            raise HardwireError(f"y has one class, {self.classes_.tolist()[0]!r}; a classifier needs at least 2")
         if len(self.classes_) > self.width:
             raise HardwireError(
-                f"y has {len(self.classes_):,} different labels, and width {self.width} has not one gate for each; if "
-                "they are numbers to predict use LogicRegressor, else a width that has many gates for each class"
+                f"y has {len(self.classes_):,} different labels, more than width {self.width} has gates; if they are "
+                "numbers to predict, use LogicRegressor, otherwise a width with many gates per class"
             )
 
     def _target(self, y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown):
-            raise HardwireError(
-                f"label {unknown.tolist()[0]!r} is not one of the classes that the first call was given"
-            )
+            raise HardwireError(f"label {unknown.tolist()[0]!r} is not one of the classes given to the first call")
         return np.searchsorted(self.classes_, y).astype(np.int64)
 
     def _labels(self) -> tuple[Any, ...]:
@@ -110,7 +139,7 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
         return (F.cross_entropy(output, y[:, 0].long(), reduction="none") * y[:, 1]).mean()
 
     def _gap(self, net: torch.nn.Module, rows: Any) -> Gap:
-        """Accuracies, each row by its weight."""
+        """Accuracies, each row counted by its weight."""
         wrong = measure_gap(net, rows, loss=_wrong)
         return Gap(1 - wrong.method, 1 - wrong.argmax, 1 - wrong.deploy, wrong.samples)
 

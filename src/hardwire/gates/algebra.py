@@ -1,8 +1,7 @@
-"""Arithmetic on gate numbers: what a gate becomes when an operand is negated, exchanged, known or repeated.
+"""Arithmetic on gate numbers: what a gate becomes when an operand is negated, swapped, known or repeated.
 
-Everything is asked of `hardwire.gates`, whose table is the only one: no rule here knows in which order the bits of a
-truth table are written. Surprising: eight of the sixteen gates are one AND of literals, which is all that AIGER, C and
-Verilog need to be told of them.
+Everything is derived from the one table in `hardwire.gates`, so no rule here depends on the bit order of a truth table.
+Surprising: eight of the sixteen gates are a single AND of literals, which is all that AIGER, C and Verilog need.
 """
 
 from collections.abc import Callable
@@ -67,7 +66,7 @@ def with_negations(gate: int, first: int, second: int) -> int:
 
 
 def expression(gate: int, a: str, b: str, zero: str = "0", one: str = "1") -> str:
-    """The gate of operands `a` and `b` as C and Verilog write it."""
+    """The gate of the operands `a` and `b` in the syntax of C and Verilog."""
     if gate in CONSTANTS:
         return one if gate == TRUE else zero
     if gate in WIRES:

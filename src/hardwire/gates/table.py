@@ -1,9 +1,9 @@
-"""The 16 two-input Boolean gates, in the paper's order (its table of gate formulas).
+"""The 16 two-input Boolean gates, in the order of the paper's table.
 
-Every gate is bilinear on [0, 1]: soft(a, b) = c0 + c1*a + c2*b + c3*a*b. So four numbers say all of it, a mixture of
-gates is again four numbers, and no code of ours ever computes 16 gate outputs. The truth table follows from the same
-four numbers. Surprising: the order is the truth table read with (a, b) = (1, 1) as the lowest bit; and this file
-needs nothing but Python, because the build of the native code runs it alone to write the same table in C++.
+Every gate is bilinear on [0, 1]: soft(a, b) = c0 + c1*a + c2*b + c3*a*b. So four numbers describe a gate, a mixture of
+gates is again four numbers, and no code here ever computes 16 gate outputs. The truth table follows from the same four
+numbers. Surprising: the order is the truth table read with (a, b) = (1, 1) as the lowest bit. This file imports nothing
+from hardwire, because the build of the native code runs it alone to write the same table in C++.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,21 @@ THRESHOLD = 0.5  # an input above this is true for a hard gate
 
 @dataclass(frozen=True)
 class Gate:
-    """One gate: `coefficients` are (c0, c1, c2, c3) of c0 + c1*a + c2*b + c3*a*b."""
+    """A two-input gate.
+
+    Attributes:
+        index: Its place in GATES, by which files and arrays refer to it.
+        name: Its name, such as AND.
+        boolean: It as a Boolean formula.
+        formula: It as arithmetic on [0, 1].
+        coefficients: (c0, c1, c2, c3) of c0 + c1*a + c2*b + c3*a*b.
+
+    Example:
+        >>> import hardwire as hw
+        >>> gate = hw.GATES[6]
+        >>> gate.name, gate.soft(0.5, 0.25), gate.hard(1, 0), gate.truth_table
+        ('XOR', 0.5, 1, (0, 1, 1, 0))
+    """
 
     index: int
     name: str
@@ -23,12 +37,12 @@ class Gate:
     coefficients: tuple[int, int, int, int]
 
     def soft(self, a: Any, b: Any) -> Any:
-        """The product t-norm relaxation; a and b are numbers or arrays in [0, 1]."""
+        """The gate on real inputs (the product t-norm); a and b are numbers or arrays in [0, 1]."""
         c0, c1, c2, c3 = self.coefficients
         return c0 + c1 * a + c2 * b + c3 * a * b
 
     def hard(self, a: Any, b: Any) -> Any:
-        """The Boolean gate on thresholded inputs: 0 or 1."""
+        """The Boolean gate, 0 or 1; inputs above 0.5 are true."""
         return self.soft(1 * (a > THRESHOLD), 1 * (b > THRESHOLD))
 
     @property
@@ -60,5 +74,5 @@ GATES = tuple(
         ]
     )
 )
-"""The 16 gates; a gate is named in files and arrays by its place here."""
+"""The 16 gates. Files and arrays refer to a gate by its place in this tuple."""
 GATE_NAMES = tuple(gate.name for gate in GATES)

@@ -1,73 +1,119 @@
-"""`GateLayer`: the base of all layers, which are nothing but ways to write levels; and the one way to run them.
+"""`GateLayer`: the base class of all layers, and the code that runs them.
 
-A new kind of layer says how it is wired (`levels`), what shape comes out, and how it is made again from a file
-(`config`); engines, measurements and circuits then know it already. `LAYERS` holds the kinds by name, and
-`register_layer` adds one.
+A new kind of layer defines its wiring (`levels`), its output shape, and how it is rebuilt from a file (`config`,
+`size_of`); engines, measurements and circuits then support it. `LAYERS` holds the kinds by name, and `register_layer`
+adds one.
 """
 
 import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import torch
 
 from hardwire import engine as engines
+from hardwire import selection
 from hardwire.bits import Bits
+from hardwire.engine.functions import Fixed
+from hardwire.engine.reference import function_confidence
 from hardwire.engine.stack import Confidence, Head, Input, Level, Request, Rule, Stack
-from hardwire.errors import HardwireError, check_new
+from hardwire.errors import HardwireError, check_holds_values, check_new
 from hardwire.layers.selector import Pass, Selecting, Selector
+from hardwire.layers.size import LayerSize
 from hardwire.temperature import Temperature
 
 LAYERS: dict[str, type["GateLayer"]] = {}
+_Measured = tuple[torch.Tensor | float, torch.Tensor, int, Callable[[torch.Tensor], torch.Tensor]]  # and a Share
 _Kind = TypeVar("_Kind", bound="type[GateLayer]")
 
 
 def register_layer(kind: _Kind) -> _Kind:
-    """A class decorator: the layer can be saved and loaded under its `kind`."""
+    """A class decorator that registers a kind of layer, so that it can be saved and loaded.
+
+    Args:
+        kind: A subclass of `GateLayer` with a name `kind`, and the methods `levels`, `config` and `size_of`.
+
+    Returns:
+        The class itself.
+
+    Example:
+        >>> import hardwire as hw
+        >>> import torch
+        >>> from hardwire.layers.base import GateLayer
+        >>> from hardwire.layers.size import LayerSize
+        >>> @hw.layers.register_layer
+        ... class Negate(GateLayer):
+        ...     kind, selector, learns = "negate", None, False
+        ...
+        ...     def __init__(self, inputs):
+        ...         super().__init__()
+        ...         self.input_shape = self.output_shape = (inputs,)
+        ...
+        ...     def levels(self):
+        ...         wires = torch.arange(self.inputs, dtype=torch.int32).expand(2, -1)
+        ...         return [hw.engine.Level(self.inputs, self.neurons, wires, hw.engine.Fixed.of_gate(12))]  # NOT A
+        ...
+        ...     def config(self):
+        ...         return {"inputs": self.inputs}
+        ...
+        ...     @classmethod
+        ...     def size_of(cls, config):
+        ...         return LayerSize(state=0, derived=2 * config["inputs"])
+        >>> Negate(3)(torch.tensor([[0.0, 1.0, 0.0]]))
+        tensor([[1., 0., 1.]])
+    """
     check_new("layer", kind.kind, LAYERS)
+    if getattr(kind.size_of, "__func__", None) is getattr(GateLayer.size_of, "__func__", None):
+        raise HardwireError(
+            f"layer {kind.kind} has no class method size_of(config); add one, so that a file cannot ask for all memory"
+        )
     LAYERS[kind.kind] = kind
     return kind
 
 
 class Fused(Selecting):
-    """Base of modules that run levels as one operation. engine: auto, or an engine by name."""
+    """Base class of modules that run levels as one operation.
+
+    Args:
+        engine: "auto", or an engine by name: "native" or "reference".
+    """
 
     def __init__(self, engine: str = "auto"):
         super().__init__()
         self.engine = engines.check_engine(engine)
-        self._prepared: object = None  # what an engine keeps between passes; rebuilt where it is missing
+        self._prepared: object = None  # what an engine keeps between passes; it can be rebuilt
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_prepared": None}
 
-    def parts(self) -> list["Part"]:
-        """All levels, each with the selector that chooses for it."""
-        raise NotImplementedError(f"{type(self).__name__} must say its parts")
+    def parts(self) -> list["NetworkPart"]:
+        """All levels, each with the selector that makes its choices."""
+        raise NotImplementedError(f"{type(self).__name__} must define parts()")
 
     def head(self) -> Head | None:
-        """The class sums behind the last level, if there are any."""
+        """The class sums after the last level, if there are any."""
         return None
 
     def stack(self) -> Stack:
-        """The module as plain data: what engines run, measurements look into and circuits are lowered from."""
+        """The module as plain data, which engines run, measurements inspect and circuits are made from."""
         return Stack(tuple(part.level for part in self.parts()), self.head())
 
     def engine_name(self, x: Input) -> str:
-        """Which engine takes the next pass on such an x."""
+        """The name of the engine that would run the next pass on x."""
         request = Request(self.stack(), Passes(self.parts(), self.mode, self.trains).rules(), x)
         chosen = engines.choose(self.engine, request)
         return next(name for name, engine in engines.ENGINES.items() if engine is chosen)
 
     def run(self, x: Input) -> torch.Tensor:
-        """x [batch, inputs] through all levels and the class sums."""
+        """Maps x [batch, inputs] through all levels and the class sums."""
         parts = self.parts()
         passes = Passes(parts, self.mode, self.trains)
         stack = Stack(tuple(part.level for part in parts), self.head())
         if x.shape[1] != stack.inputs:
             raise HardwireError(
-                f"the first level reads {stack.inputs} values, not {x.shape[1]}; mend the layer's levels"
+                f"the first level reads {stack.inputs} values, not {x.shape[1]}; correct the layer's levels"
             )
         request = Request(stack, passes.rules(), x)
         engine = engines.choose(self.engine, request)
@@ -80,18 +126,23 @@ class Fused(Selecting):
 
 
 class GateLayer(Fused):
-    """Base of layers of gates: [batch, inputs] -> [batch, neurons], both flat.
+    """Base class of layers of gates, which map [batch, inputs] to [batch, neurons], both flat.
 
-    kind: its name in files. selector: None in a network whose own serves all its layers. input_shape, output_shape:
-    what a row means, such as (channels, height, width).
+    Attributes:
+        kind: Its name in files.
+        selector: What makes its choices; None where the network does.
+        input_shape: The shape of a row of inputs, such as (channels, height, width).
+        output_shape: The shape of a row of outputs.
+        learns: Whether it has anything to choose.
+        own_choice: Whether it was made with its own method, which a network then does not replace.
     """
 
     kind: ClassVar[str]
     selector: Selector | None
     input_shape: tuple[int, ...]
     output_shape: tuple[int, ...]
-    learns = True  # whether it has anything to choose
-    own_choice = False  # whether the layer was made with a method of its own, which a network then leaves to it
+    learns = True
+    own_choice = False
 
     @property
     def inputs(self) -> int:
@@ -103,26 +154,31 @@ class GateLayer(Fused):
 
     def levels(self) -> list[Level]:
         """The layer as plain data."""
-        raise NotImplementedError(f"{type(self).__name__} must say its levels")
+        raise NotImplementedError(f"{type(self).__name__} must define levels()")
 
     def config(self) -> dict[str, Any]:
-        """The arguments that make a layer of the same form, as plain JSON values."""
-        raise NotImplementedError(f"{type(self).__name__} must say its config")
+        """The arguments that make a layer of the same shape, as JSON values."""
+        raise NotImplementedError(f"{type(self).__name__} must define config()")
+
+    @classmethod
+    def size_of(cls, config: dict[str, Any]) -> LayerSize:
+        """The size of a layer with these arguments, computed without making it; any argument may be wrong."""
+        raise NotImplementedError(f"{cls.__name__} must define size_of()")
 
     @classmethod
     def restore(cls, config: dict[str, Any], tensors: dict[str, torch.Tensor]) -> "GateLayer":
-        """A layer of this form for the state in `tensors`; it must not take more memory than they do."""
+        """A layer with these arguments for the state in `tensors`; it must not be larger than `size_of` says."""
         return cls(**config)
 
     def connect(self, shape: tuple[int, ...]) -> None:
-        """Called by a network with the shape of what comes in; the default takes any of the right size."""
+        """Called by a network with the shape of the layer before; by default any shape of the right size fits."""
         if math.prod(shape) != self.inputs:
             raise HardwireError(
                 f"a layer that reads {self.inputs} values cannot follow one that makes {math.prod(shape)}; "
                 f"make it with {math.prod(shape)} inputs"
             )
 
-    def parts(self) -> list["Part"]:
+    def parts(self) -> list["NetworkPart"]:
         return parts_of([self])
 
     def forward(self, x: Input) -> torch.Tensor:
@@ -137,88 +193,90 @@ class GateLayer(Fused):
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """A level and who chooses for it; None where nothing is to be chosen."""
+class NetworkPart:
+    """A level and the selector that makes its choices; None where it has nothing to choose."""
 
     level: Level
     selector: Selector | None
 
 
 class Passes:
-    """The passes of all selectors over a sequence of parts: one rule a level, and temperatures that move once."""
+    """One forward pass of all selectors: a rule for each level, and temperatures that move once."""
 
-    def __init__(self, parts: Sequence[Part], mode: str, training: bool):
+    def __init__(self, parts: Sequence[NetworkPart], mode: str, training: bool):
         self.parts, self.mode = parts, mode
         selectors = dict.fromkeys(part.selector for part in parts if part.selector is not None)
         self.passes: dict[Selector, Pass] = {selector: selector.next_pass(mode, training) for selector in selectors}
 
     def begin(self) -> bool:
-        """Counts the passes; whether a temperature waits for a confidence."""
+        """Counts the pass; returns whether a temperature needs the confidence of its choices."""
         begun = [one.begin() for one in self.passes.values()]
         return any(one.moves and t.uses_confidence for one in begun for t in one.selector.temperatures())
 
     def rules(self) -> list[Rule]:
-        """One for each level; a selector numbers the levels that choose by it from 0."""
+        """A rule for each level; each selector numbers its levels from 0."""
         rules, count = [], dict.fromkeys(self.passes, 0)
         for part in self.parts:
             if part.selector is None:
                 rules.append(fixed_rule(self.mode))
                 continue
-            rules.append(self.passes[part.selector].rule(count[part.selector], part.level.candidates))
+            rules.append(self.passes[part.selector].rule(count[part.selector], part.level))
             count[part.selector] += 1
         return rules
 
     def move(self, confidences: Sequence[Confidence]) -> None:
         """Moves each temperature by the mean confidence of all choices made at it, every choice counting the same."""
-        found: dict[Temperature, list[tuple[torch.Tensor | float, torch.Tensor, int]]] = {}
+        by_temperature: dict[Temperature, list[_Measured]] = {}
         for part, confidence in zip(self.parts, confidences, strict=True):
             selector, level = part.selector, part.level
             if selector is None or not self.passes[selector].moves:
                 continue
-            if confidence.gates is not None and level.gate_logits is not None:
-                share = confidence.gates, level.gate_logits, level.row_count
-                found.setdefault(selector.temperature, []).append(share)
+            if confidence.functions is not None and not isinstance(level.function, Fixed):
+                temperature = selector.function_temperature(level.function.choices)
+                share = confidence.functions, level.function.logits, level.function_choices, function_confidence(level)
+                by_temperature.setdefault(temperature, []).append(share)
             if confidence.wires is not None and level.wire_logits is not None and level.candidates is not None:
-                share = confidence.wires, level.wire_logits, 2 * level.row_count
-                found.setdefault(selector.wire_temperature(level.candidates), []).append(share)
-        for temperature, shares in found.items():
+                share = confidence.wires, level.wire_logits, level.arity * level.row_count, selection.confidence
+                by_temperature.setdefault(selector.wire_temperature(level.candidates), []).append(share)
+        for temperature, shares in by_temperature.items():
             if temperature.uses_confidence:
                 user = next(iter(self.passes))
-                temperature.hear(user, [(c, n) for c, _, n in shares], [(z, n) for _, z, n in shares])
+                temperature.update(user, [(c, n) for c, _, n, _ in shares], [share[1:] for share in shares])
         for one in self.passes.values():
-            one.read_again()
+            one.refresh_taus()
 
 
-def parts_of(layers: Iterable[GateLayer], selector: Selector | None = None) -> list[Part]:
-    """The levels of layers in order, each with its layer's selector or, where it has none, this one."""
+def parts_of(layers: Iterable[GateLayer], selector: Selector | None = None) -> list[NetworkPart]:
+    """The levels of layers in order, each with the layer's selector, or with this one if it has none."""
     parts = []
     for layer in layers:
-        chooser = layer.selector or selector
-        parts += [Part(level, chooser if level.parameters() else None) for level in layer.levels()]
+        chosen_by = layer.selector or selector
+        parts += [NetworkPart(level, chosen_by if level.parameters() else None) for level in layer.levels()]
     return parts
 
 
 @functools.cache
 def fixed_rule(mode: str) -> Rule:
     """The rule of a level that has nothing to choose."""
-    return Pass(Selector(), mode, step=False).rule(0)
+    return Pass(Selector(), mode, step=False).fixed_rule()
 
 
 def check_input(x: object, inputs: int) -> None:
-    """Raises unless x is Bits or a float tensor in [0, 1], two-dimensional, with `inputs` features."""
+    """Raises unless x is Bits or a float tensor in [0, 1] of shape [batch, inputs]."""
     if not isinstance(x, torch.Tensor | Bits) or (isinstance(x, torch.Tensor) and x.is_complex()):
         raise HardwireError(f"input is a float tensor [batch, {inputs}] or hardwire.Bits, not {type(x).__name__}")
     if len(x.shape) != 2 or x.shape[1] != inputs:
         raise HardwireError(f"input has shape {list(x.shape)}; this layer reads [batch, {inputs}]")
     if x.shape[0] == 0:
         raise HardwireError("the batch is empty; give at least one row")
+    check_holds_values("the input rows", x.words if isinstance(x, Bits) else x)
     if isinstance(x, Bits) or x.dtype == torch.bool or torch.compiler.is_compiling():
         return
     low, high = torch.aminmax(x.detach())
-    # a mixture of gates may leave [0, 1] by a rounding error, and the next layer of an nn.Sequential must take it
+    # a mixture of gates may leave [0, 1] by a rounding error, which the next layer of an nn.Sequential must accept
     slack = 16 * torch.finfo(x.dtype).eps if x.is_floating_point() else 0
     if not (low >= -slack and high <= 1 + slack):  # also true for NaN
         raise HardwireError(
-            f"input values must lie in [0, 1]; found {low.item():g} to {high.item():g}; make bits of them at "
-            "thresholds (hw.Encoder.fit finds some); bytes may be x / 255"
+            f"input values must lie in [0, 1], not {low.item():g} to {high.item():g}; turn them into bits by "
+            "thresholds (see hw.Encoder.fit), or divide bytes by 255"
         )

@@ -1,8 +1,8 @@
-"""`Binarize`: floats to bits between a feature extractor and layers of gates, with a gradient that passes through.
+"""`Binarize`: turns floats into bits between a feature extractor and layers of gates, with a gradient.
 
-The forward pass is the deployed one, x > threshold; the backward pass differentiates a soft step instead, as hard
-methods do. Surprising: where it reads raw values it is an encoder whose thresholds are learned, and says so
-(`encoder()`); behind float layers those have to run before the circuit.
+The forward pass is the deployed one, x > threshold; the backward pass differentiates a soft step instead, as the hard
+methods do. Surprising: on raw values it is an encoder with learned thresholds, which `encoder()` returns. After float
+layers it is not, because these have to run before the circuit.
 """
 
 import math
@@ -17,11 +17,23 @@ from hardwire.errors import HardwireError, whole_number
 
 
 class Binarize(nn.Module):
-    """Bits of floats: [batch, features] -> [batch, features * levels] of 0 and 1, bit r * levels + l is x[r] > t[r, l].
+    """Turns floats into bits by learned thresholds: [batch, features] -> [batch, features * levels] of 0 and 1.
 
-    levels: thresholds for each feature; they start as the quantiles of N(0, 1), right behind a BatchNorm. tau: the
-    width of the soft step of the backward pass, in units of x. thresholds: [features, levels], to start from others.
-    learn: whether thresholds move.
+    Bit r * levels + l is x[r] > thresholds[r, l].
+
+    Args:
+        features: The number of features.
+        levels: Thresholds for each feature. They start as the quantiles of N(0, 1), which suits the output of a
+            BatchNorm.
+        tau: The width of the soft step of the backward pass, in units of x.
+        thresholds: The initial thresholds, [features, levels].
+        learn: Whether the thresholds are trained.
+
+    Example:
+        >>> import hardwire as hw
+        >>> import torch
+        >>> hw.Binarize(2, levels=3)(torch.tensor([[-1.0, 0.5]]))
+        tensor([[0., 0., 0., 1., 1., 0.]], grad_fn=<ViewBackward0>)
     """
 
     def __init__(self, features: int, levels: int = 1, *, tau: float = 1.0, thresholds: Any = None, learn: bool = True):
@@ -46,11 +58,11 @@ class Binarize(nn.Module):
         bits = (x.unsqueeze(2) > self.thresholds).to(x.dtype)
         if torch.is_grad_enabled():
             soft = torch.sigmoid((x.unsqueeze(2) - self.thresholds) / self.tau)
-            bits = bits + (soft - soft.detach())  # the difference is 0, exactly, so what goes on are bits
+            bits = bits + (soft - soft.detach())  # the difference is exactly 0, so the values are bits
         return bits.flatten(1)
 
     def encoder(self) -> Encoder:
-        """The thresholds as the encoder of a circuit, for a Binarize that reads raw values."""
+        """The thresholds as the encoder of a circuit, if this module reads raw values."""
         return Encoder(self.thresholds.detach().cpu().numpy().astype(np.float32))
 
     def extra_repr(self) -> str:

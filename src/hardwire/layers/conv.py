@@ -1,8 +1,8 @@
-"""`LogicConv2d`: kernels that are binary trees of gates, shared as a convolution shares weights.
+"""`LogicConv2d`: a convolution whose kernels are binary trees of gates.
 
-A convolution is levels whose neurons share rows of parameters, one level for each floor of the tree. Neurons are
-numbered kernels outside, gates of the tree, positions inside, so that a row of parameters serves neighbouring neurons.
-Surprising: there is no convolution anywhere else; engines, measurements and circuits see wires.
+A convolution is one level of neurons for each level of the tree, and neurons share rows of parameters. They are ordered
+by kernel, then by gate of the tree, then by position, so that the neurons of a row are adjacent. Surprising: no other
+code knows about convolutions; engines, measurements and circuits see wires.
 """
 
 import math
@@ -13,18 +13,22 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from hardwire.engine.stack import NOTHING, Level
-from hardwire.errors import HardwireError, unknown_name, whole_number
+from hardwire.engine.functions import Choose
+from hardwire.engine.stack import CONST_ZERO, Level
+from hardwire.errors import HardwireError, unknown_name
 from hardwire.gates import GATES
 from hardwire.layers.base import GateLayer, register_layer
-from hardwire.layers.images import grid, image_shape
+from hardwire.layers.conv_shape import ConvShape
+from hardwire.layers.images import grid
 from hardwire.layers.logic import RESIDUAL_BONUS, STARTS, start_logits
-from hardwire.layers.selector import Selector, check_seed
+from hardwire.layers.selector import Selector
+from hardwire.layers.size import LayerSize, check_derived
+from hardwire.randomness import check_seed, generator, normal
 from hardwire.selection import Method
 from hardwire.temperature import Temperature
 
 AND_LIKE = [gate.index for gate in GATES if sum(gate.truth_table) == 1]  # an AND with inputs negated or not
-TREE: str = "tree"  # a start of its own
+TREE: str = "tree"  # a start for trees alone
 TREE_BONUS = 2.0
 _ARGUMENTS = [
     "kernels",
@@ -39,24 +43,54 @@ _ARGUMENTS = [
     "bonus",
     "seed",
 ]
-_MOST = 2**27  # neurons of a level; its wires take a gigabyte
+_CHUNK = 1 << 20  # wires computed at once, so that temporary arrays stay small
 
 
 @register_layer
 class LogicConv2d(GateLayer):
-    """Kernels of gates over an image: [batch, channels * height * width] -> [batch, kernels * positions], both flat.
+    """A convolution of gate trees: [batch, channels * height * width] -> [batch, kernels * positions], both flat.
 
-    shape: (channels, height, width) of what comes in. Each kernel is a tree of 2**tree_depth - 1 gates, whose leaves
-    are drawn, each place once, from the receptive field: kernel_size x kernel_size places of `channels_per_kernel`
-    channels. levels: so many neighbouring channels are the thresholds of one value and stand side by side in the
-    input, as an encoder writes them. candidates: instead of one place a leaf chooses among so many. padding: a ring of
-    zeros. groups: the kernels of a group see the channels of that group only. start: "tree" (a bonus on an AND-like
-    gate at the root and on pass-through below), "residual" or "normal". The rest as in `LogicLayer`.
+    Each kernel is a binary tree of 2**tree_depth - 1 gates. Its leaves are different places, drawn at random, of its
+    receptive field: kernel_size x kernel_size places in `channels_per_kernel` channels.
+
+    Args:
+        shape: (channels, height, width) of the input.
+        kernels: The number of kernels.
+        kernel_size: The height and width of the receptive field.
+        tree_depth: The depth of each tree.
+        padding: The width of the border of zeros around the image.
+        stride: The distance between positions.
+        groups: The kernels of a group see only the channels of that group.
+        channels_per_kernel: The number of channels that a kernel reads.
+        levels: This many neighbouring channels are the thresholds of one value and adjacent in the input, as an
+            encoder orders them.
+        candidates: If given, a leaf chooses among this many places.
+        start: The initial logits: "tree" for a bonus on an AND-like gate at the root and on the pass-through gate
+            elsewhere, or "residual" or "normal" as in `LogicLayer`.
+        bonus: The size of the bonus.
+        method: As in `LogicLayer`.
+        tau: As in `LogicLayer`.
+        cage: As in `LogicLayer`.
+        seed: As in `LogicLayer`.
+        engine: As in `LogicLayer`.
+        leaves: The places of the leaves, int32 [kernels, 2**tree_depth, candidates or 1, 3] of (channel, row, column),
+            in place of random ones.
+
+    Example:
+        >>> import hardwire as hw
+        >>> layers = [
+        ...     hw.LogicConv2d((1, 28, 28), kernels=16, tree_depth=2, padding=1, seed=0),
+        ...     hw.OrPool2d(2),
+        ...     hw.LogicLayer(16 * 14 * 14, 1000, seed=1),
+        ... ]
+        >>> net = hw.LogicNetwork(classes=10, layers=layers, seed=2)
+        >>> net.widths
+        [12544, 3136, 1000]
     """
 
     kind = "conv2d"
     leaves: torch.Tensor
-    _wires: list[tuple[torch.Tensor, torch.Tensor]]  # and rows, of every floor
+    _wires: list[tuple[torch.Tensor, torch.Tensor]]  # (wires, rows) of every tree level
 
     def __init__(
         self,
@@ -70,7 +104,7 @@ class LogicConv2d(GateLayer):
         channels_per_kernel: int = 2,
         levels: int = 1,
         candidates: int | None = None,
-        start: str = TREE,
+        start: str = "tree",
         bonus: float | None = None,
         method: str | Method | None = None,
         tau: float | Temperature | None = None,
@@ -80,31 +114,25 @@ class LogicConv2d(GateLayer):
         leaves: torch.Tensor | None = None,
     ):
         super().__init__(engine)
-        self.input_shape = image_shape(shape)
-        self.kernels, self.kernel_size = whole_number("kernels", kernels), whole_number("kernel_size", kernel_size)
-        self.tree_depth, self.stride = whole_number("tree_depth", tree_depth), whole_number("stride", stride)
-        self.levels_per_value = whole_number("levels", levels)
-        if self.input_shape[0] % self.levels_per_value:
-            raise HardwireError(f"{self.input_shape[0]} channels cannot be made of values with {levels} levels each")
-        self.padding, self.groups = whole_number("padding", padding, least=0), whole_number("groups", groups)
-        self.candidates = candidates if candidates is None else whole_number("candidates", candidates, least=2)
-        self.channels_per_kernel = self._check_channels(whole_number("channels_per_kernel", channels_per_kernel))
+        form = ConvShape(
+            shape, kernels, kernel_size, tree_depth, padding, stride, groups, channels_per_kernel, levels, candidates
+        )
+        check_derived(form.size().derived)
+        self.input_shape, self.output_shape = form.shape, form.output_shape
+        self.kernels, self.kernel_size, self.tree_depth = form.kernels, form.kernel_size, form.tree_depth
+        self.padding, self.stride, self.groups = form.padding, form.stride, form.groups
+        self.levels_per_value, self.candidates = form.levels, form.candidates
+        self.channels_per_kernel = form.channels_per_kernel
         if start not in (*STARTS, TREE):
             raise unknown_name("start", start, (*STARTS, TREE))
         self.start, self.bonus = start, default_bonus(start) if bonus is None else float(bonus)
         self.seed = check_seed(seed)
-        self.output_shape = (self.kernels, *self._positions())
-        if self.neurons * self.gates_on(0) > _MOST:
-            raise HardwireError(
-                f"{self.neurons * self.gates_on(0)} gates on one floor are more than {_MOST}; use fewer"
-            )
         self.register_buffer("leaves", self._check_leaves(leaves) if leaves is not None else self._draw_leaves())
         self.logits = nn.ParameterList(self._start())
         self.wire_logits: nn.Parameter | None = None
         if self.candidates is not None:
-            generator = torch.Generator().manual_seed(self.seed + 1)
             rows = self.kernels * 2 ** (self.tree_depth - 1)
-            self.wire_logits = nn.Parameter(torch.randn(2, rows, self.candidates, generator=generator))
+            self.wire_logits = nn.Parameter(normal(self.seed, "conv2d.wire_logits", 2, rows, self.candidates))
         self._connect_tree()
         self.own_choice = any(argument is not None for argument in (method, tau, cage))
         self.selector = Selector(
@@ -113,9 +141,9 @@ class LogicConv2d(GateLayer):
         if self.candidates is not None:
             self.selector.add_wires(self.candidates)
 
-    def gates_on(self, floor: int) -> int:
-        """Gates of a kernel on a floor of its tree; floor 0 reads the leaves."""
-        return 1 << (self.tree_depth - 1 - floor)
+    def gates_on(self, tree_level: int) -> int:
+        """The number of gates of a kernel on a tree level; tree level 0 reads the leaves."""
+        return 1 << (self.tree_depth - 1 - tree_level)
 
     @property
     def positions(self) -> int:
@@ -123,17 +151,21 @@ class LogicConv2d(GateLayer):
 
     def levels(self) -> list[Level]:
         inputs, levels = self.inputs, []
-        for floor, (wires, rows) in enumerate(self._wires):
+        for tree_level, (wires, rows) in enumerate(self._wires):
             neurons = len(rows)
-            wire_logits = self.wire_logits if floor == 0 else None
-            padded = floor == 0 and self.padding > 0
-            levels.append(Level(inputs, neurons, wires, self.logits[floor], wire_logits, rows, padded=padded))
+            wire_logits = self.wire_logits if tree_level == 0 else None
+            padded = tree_level == 0 and self.padding > 0
+            levels.append(Level(inputs, neurons, wires, Choose(self.logits[tree_level]), wire_logits, rows, padded))
             inputs = neurons
         return levels
 
     def config(self) -> dict[str, Any]:
         arguments = {name: getattr(self, name) for name in _ARGUMENTS}
         return {"shape": list(self.input_shape), "levels": self.levels_per_value, **arguments}
+
+    @classmethod
+    def size_of(cls, config: dict[str, Any]) -> LayerSize:
+        return ConvShape.of(config).size()
 
     @classmethod
     def restore(cls, config: dict[str, Any], tensors: dict[str, torch.Tensor]) -> "LogicConv2d":
@@ -155,45 +187,13 @@ class LogicConv2d(GateLayer):
         self._connect_tree()  # the leaves may be others now
 
     def _connect_tree(self) -> None:
-        """Wires and rows of every floor, made from the leaves, so they are no part of the state."""
-        floors = [self._leaf_wires(), *(self._inner_wires(floor) for floor in range(1, self.tree_depth))]
-        self._wires = [(wires.to(self.leaves.device), rows.to(self.leaves.device)) for wires, rows in floors]
-
-    def _check_channels(self, wanted: int) -> int:
-        """How many channels a kernel reads: no more than its group has; and the leaves must find room in them."""
-        channels = self.input_shape[0]
-        if channels % self.groups or self.kernels % self.groups:
-            raise HardwireError(
-                f"{channels} channels and {self.kernels} kernels cannot be split into {self.groups} groups"
-            )
-        wanted = min(wanted, channels // self.groups)
-        places, leaves = wanted * self.kernel_size**2, 2**self.tree_depth
-        if max(leaves, self.candidates or 0) > places:
-            raise HardwireError(
-                f"a tree of depth {self.tree_depth} has {leaves} leaves, and the receptive field {places} places "
-                f"({wanted} channels of {self.kernel_size} x {self.kernel_size}); use a smaller tree_depth, a larger "
-                "kernel_size or more channels_per_kernel"
-            )
-        return wanted
-
-    def _positions(self) -> tuple[int, int]:
-        _, height, width = self.input_shape
-        rows, columns = ((size + 2 * self.padding - self.kernel_size) // self.stride + 1 for size in (height, width))
-        if rows < 1 or columns < 1:
-            raise HardwireError(
-                f"a kernel of {self.kernel_size} x {self.kernel_size} has no place on an image of {height} x {width} "
-                f"with padding {self.padding}; use a smaller kernel_size or more padding"
-            )
-        if self.padding >= self.kernel_size:
-            raise HardwireError(
-                f"padding {self.padding} lets a kernel of {self.kernel_size} see nothing but padding; use at most "
-                f"{self.kernel_size - 1}"
-            )
-        return rows, columns
+        """Computes the wires and rows of every tree level from the leaves; they are not part of the state."""
+        tree_levels = [self._leaf_wires(), *(self._inner_wires(tree_level) for tree_level in range(1, self.tree_depth))]
+        self._wires = [(wires.to(self.leaves.device), rows.to(self.leaves.device)) for wires, rows in tree_levels]
 
     def _draw_leaves(self) -> torch.Tensor:
         """int32 [kernels, 2**tree_depth, K, 3]: (channel, row, column) in the field; K is 1 without candidates."""
-        rng = np.random.default_rng(self.seed)
+        rng = generator(self.seed, "conv2d.leaves")
         per_group, leaves, choices = self.kernels // self.groups, 2**self.tree_depth, self.candidates or 1
         drawn = np.empty((self.kernels, leaves, choices, 3), np.int32)
         places = self.channels_per_kernel * self.kernel_size**2
@@ -217,43 +217,51 @@ class LogicConv2d(GateLayer):
         return leaves
 
     def _start(self) -> list[nn.Parameter]:
-        rows = [self.kernels * self.gates_on(floor) for floor in range(self.tree_depth)]
-        return [nn.Parameter(self._start_floor(floor, count)) for floor, count in enumerate(rows)]
+        rows = [self.kernels * self.gates_on(tree_level) for tree_level in range(self.tree_depth)]
+        return [nn.Parameter(self._start_tree_level(tree_level, count)) for tree_level, count in enumerate(rows)]
 
-    def _start_floor(self, floor: int, rows: int) -> torch.Tensor:
-        seed = self.seed + 2 + floor
-        if self.start != "tree":
-            return start_logits(rows, seed, self.start, self.bonus)
-        if floor + 1 < self.tree_depth:
-            return start_logits(rows, seed, "residual", self.bonus)
-        logits = start_logits(rows, seed, "residual", 0.0)
-        gates = torch.randint(len(AND_LIKE), (rows,), generator=torch.Generator().manual_seed(seed))
-        logits[torch.arange(rows), torch.tensor(AND_LIKE)[gates]] += self.bonus
+    def _start_tree_level(self, tree_level: int, rows: int) -> torch.Tensor:
+        path = f"conv2d.logits.{tree_level}"
+        if self.start != TREE:
+            return start_logits(rows, self.seed, path, self.start, self.bonus)
+        if tree_level + 1 < self.tree_depth:
+            return start_logits(rows, self.seed, path, "residual", self.bonus)
+        logits = start_logits(rows, self.seed, path, "residual", 0.0)
+        gates = torch.from_numpy(generator(self.seed, "conv2d.root_gates").choice(AND_LIKE, rows))
+        logits[torch.arange(rows), gates] += self.bonus
         return logits
 
     def _leaf_wires(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Floor 0: wires int32 [2, neurons] or [2, neurons, K], and rows int32 [neurons]."""
+        """Tree level 0: wires int32 [2, neurons] or [2, neurons, K], and rows int32 [neurons]."""
+        gates, choices = self.gates_on(0), self.candidates or 1
+        wires = np.empty((2, self.kernels, gates, self.positions, choices), np.int32)
+        leaves = self.leaves.cpu().numpy()
+        some_positions = max(1, _CHUNK // (2 * gates * choices))
+        some_kernels = max(1, some_positions // self.positions)
+        for kernel in range(0, self.kernels, some_kernels):
+            for start in range(0, self.positions, some_positions):
+                place = self._places(leaves[kernel : kernel + some_kernels], start, start + some_positions)
+                place = place.reshape(len(place), gates, 2, choices, -1).transpose(2, 0, 1, 4, 3)
+                wires[:, kernel : kernel + some_kernels, :, start : start + some_positions] = place
+        flat = wires.reshape(2, self.kernels * gates * self.positions, choices)
+        return torch.from_numpy(flat if self.candidates is not None else flat[:, :, 0]), self._rows(gates)
+
+    def _places(self, leaves: NDArray[np.int32], start: int, stop: int) -> NDArray[np.int32]:
+        """[kernels, leaves, K, positions]: the input that each leaf [..., 3] reads at positions start to stop."""
         _, height, width = self.input_shape
-        top, left = grid(self.output_shape, self.stride)
-        leaves = self.leaves.cpu().numpy().astype(np.int64)
+        top, left = grid(self.output_shape, self.stride, start, stop)
         channel, down, right = (leaves[..., axis, None] for axis in range(3))  # [kernels, leaves, K, 1]
         y, x = down + top - self.padding, right + left - self.padding  # [kernels, leaves, K, positions]
         inside = (y >= 0) & (y < height) & (x >= 0) & (x < width)
-        colour, level = np.divmod(channel, self.levels_per_value)
+        colour, level = np.divmod(channel, np.int32(self.levels_per_value))
         place = ((colour * height + y) * width + x) * self.levels_per_value + level
-        wires = np.where(inside, place, NOTHING)
-        gates = self.gates_on(0)
-        wires = wires.reshape(self.kernels, gates, 2, -1, self.positions)
-        wires = wires.transpose(2, 0, 1, 4, 3).reshape(2, self.kernels * gates * self.positions, -1).astype(np.int32)
-        if self.candidates is None:
-            wires = wires[:, :, 0]
-        return torch.from_numpy(np.ascontiguousarray(wires)), self._rows(gates)
+        return np.where(inside, place, np.int32(CONST_ZERO))
 
-    def _inner_wires(self, floor: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """A higher floor: gate g of a kernel reads gates 2g and 2g + 1 of the floor below, at the same position."""
-        gates = self.gates_on(floor)
-        first = np.arange(self.kernels * 2 * gates * self.positions).reshape(self.kernels * gates, 2, self.positions)
-        wires = first.transpose(1, 0, 2).reshape(2, -1).astype(np.int32)
+    def _inner_wires(self, tree_level: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """A higher tree level: gate g of a kernel reads gates 2g and 2g + 1 of the one below, at the same position."""
+        gates = self.gates_on(tree_level)
+        first = np.arange(self.kernels * 2 * gates * self.positions, dtype=np.int32)
+        wires = first.reshape(self.kernels * gates, 2, self.positions).transpose(1, 0, 2).reshape(2, -1)
         return torch.from_numpy(np.ascontiguousarray(wires)), self._rows(gates)
 
     def _rows(self, gates: int) -> torch.Tensor:
@@ -265,12 +273,12 @@ def default_bonus(start: str) -> float:
 
 
 def _others(first: NDArray[np.int64], places: int, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """[leaves, count]: further places for each leaf to choose from, all different from its first."""
+    """Further candidate places for each leaf, [leaves, count], all different from its first."""
     return np.array([rng.permutation(np.delete(np.arange(places), place))[:count] for place in first])
 
 
 def _balanced(channels: int, kernels: int, each: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """[kernels, each]: different channels for a kernel, all used equally often (to within one round)."""
+    """The channels of each kernel, [kernels, each], all different and used equally often (to within one round)."""
     stream: list[int] = []
     chosen = []
     for _ in range(kernels):

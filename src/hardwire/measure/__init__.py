@@ -1,8 +1,9 @@
-"""What a trained network is worth: the three accuracies and their gaps, commitment, usage, bounds."""
+"""Measurements of a network: the three accuracies and the gaps between them, commitment, gate usage, bounds."""
 
-from hardwire.measure.bounds import LossGap, NodeGap, loss_bound, node_gaps
+from hardwire.measure.bounds import LossGap, loss_bound
 from hardwire.measure.choices import commitment, gate_usage, parts_in
 from hardwire.measure.gap import Gap, check_labels, evaluating, measure_gap, own_loss
+from hardwire.measure.nodes import NodeGap, node_gaps
 
 __all__ = [
     "Gap",

@@ -1,9 +1,9 @@
-"""The gap between what is trained and what is deployed: three accuracies (or losses) of one model on one split.
+"""The gap between the trained and the deployed network: three accuracies (or losses) of one model on one split.
 
-A^M comes from the method's own pass (noise included), A^soft from argmax choices with soft formulas, A^hard from
-argmax choices with hard inputs; the selection gap is A^M - A^soft, the computation gap A^soft - A^hard. Measuring
-never moves a temperature or a step count. Surprising: measuring twice gives the same numbers even under noise, since
-its draws are keyed by the training step.
+A^M comes from the method's own pass (with noise), A^soft from argmax choices on soft inputs, A^hard from argmax choices
+on hard inputs. The selection gap is A^M - A^soft, the computation gap A^soft - A^hard. Measuring never moves a
+temperature or a count of steps. Surprising: measuring twice gives the same numbers even with noise, because its draws
+depend on the training step.
 """
 
 import contextlib
@@ -21,14 +21,24 @@ from hardwire.layers import NumberSum, Selecting, selection_mode
 from hardwire.selection import first_argmax
 
 Loss: TypeAlias = Callable[[Any, torch.Tensor], torch.Tensor]
-"""(output, target) of a batch -> its mean loss."""
+"""A function of (output, target) that returns the mean loss of a batch."""
 
 
 @dataclass(frozen=True)
 class Gap:
-    """Accuracies, as fractions, of the three passes: `method` (A^M), `argmax` (A^soft) and `deploy` (A^hard).
+    """The accuracies of the three passes, as fractions, or their mean losses.
 
-    Or their mean losses, where metric is "loss"; a positive difference always means that the later pass is worse.
+    A positive gap always means that the deployed side is worse.
+
+    Attributes:
+        method: A^M, of the method's own pass.
+        argmax: A^soft, of argmax choices on soft inputs.
+        deploy: A^hard, of the deployed circuit.
+        samples: The number of samples.
+        metric: "accuracy" or "loss".
+        selection: The selection gap.
+        computation: The computation gap.
+        total: Their sum.
     """
 
     method: float
@@ -39,12 +49,12 @@ class Gap:
 
     @property
     def selection(self) -> float:
-        """A^M - A^soft: what choosing differently in training and in use costs."""
+        """A^M - A^soft: the cost of choosing differently in training and in use."""
         return self._cost(self.method, self.argmax)
 
     @property
     def computation(self) -> float:
-        """A^soft - A^hard: what hard gates cost; zero on binary data."""
+        """A^soft - A^hard: the cost of hard gates; zero on binary data."""
         return self._cost(self.argmax, self.deploy)
 
     @property
@@ -58,12 +68,24 @@ class Gap:
 
 @torch.no_grad()
 def measure_gap(model: nn.Module, data: Any, batch_size: int = 1000, loss: Loss | None = None) -> Gap:
-    """The three accuracies of a classifier on a split (with .x and .y) or a pair (x, y).
+    """Measures the three accuracies of a classifier, or the three losses of another model.
 
-    The model is any module that chooses (a LogicNetwork, LogicLayers in an nn.Sequential, a module of
-    `hardwire.systems`) and gives class scores [batch, classes]. Each batch of the noisy methods gets a draw of its own,
-    as a training step would. loss: for a model without classes a function of (output, target) that gives a batch's
-    mean; y is then its target, of any shape, and the three numbers are losses. A network of a number has one already.
+    With a noisy method each batch has its own draw, like a training step.
+
+    Args:
+        model: Any module that makes choices: a LogicNetwork, LogicLayers in an nn.Sequential, or a module of
+            `hardwire.systems`. It returns class scores [batch, classes], unless a loss is given.
+        data: A split with .x and .y, or a pair (x, y).
+        batch_size: Samples at a time.
+        loss: For a model without classes, a function of (output, target) that returns the mean loss of a batch; y is
+            then the target, of any shape. A network of numbers has the squared error by default.
+
+    Example:
+        >>> import hardwire as hw
+        >>> data = hw.data.load("digits")
+        >>> net = hw.LogicNetwork(data.inputs, data.classes, width=100, depth=2, method="hard-st", seed=0)
+        >>> hw.measure_gap(net, data.test).total
+        0.0
     """
     loss = loss or own_loss(model)
     x, y = rows_and_labels(data) if loss is None else rows_and_targets(data)
@@ -85,12 +107,12 @@ def squared_error(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
 
 
 def own_loss(model: nn.Module) -> Loss | None:
-    """The loss of a model that computes a number; None of one that gives class scores."""
+    """The loss of a model that computes a number; None for one that returns class scores."""
     return squared_error if any(isinstance(module, NumberSum) for module in model.modules()) else None
 
 
 def rows_and_labels(data: Any) -> tuple[Input, torch.Tensor]:
-    """x (Bits or a tensor) and y (int64) of a split or a pair, of the same length and not empty."""
+    """The x (Bits or a tensor) and y (int64) of a split or a pair; raises unless they fit each other."""
     x, y = data if isinstance(data, tuple | list) else (data.x, data.y)
     if not isinstance(x, torch.Tensor | Bits):
         raise HardwireError(f"rows are a float tensor or hardwire.Bits, not {type(x).__name__}")
@@ -100,7 +122,7 @@ def rows_and_labels(data: Any) -> tuple[Input, torch.Tensor]:
 
 
 def rows_and_targets(data: Any, kind: str = "target") -> tuple[Any, torch.Tensor]:
-    """x and y of a split or a pair, of the same length and not empty."""
+    """The x and y of a split or a pair; raises unless they have the same length and are not empty."""
     x, y = data if isinstance(data, tuple | list) else (data.x, data.y)
     if len(x) != len(y):
         raise HardwireError(f"{len(x)} rows but {len(y)} {kind}s; each row needs one {kind}")
@@ -120,7 +142,7 @@ def check_labels(y: torch.Tensor, classes: int) -> None:
 
 @contextlib.contextmanager
 def evaluating(model: nn.Module) -> Iterator[nn.Module]:
-    """eval() for the time being (a BatchNorm must not learn from being measured); each module's own mode comes back."""
+    """Calls eval() for a with block, so that a BatchNorm does not learn, and then restores the mode of each module."""
     before = [(module, module.training) for module in model.modules()]
     try:
         yield model.eval()

@@ -1,10 +1,10 @@
-"""A circuit as one web page: draw an image, and watch the circuit decide as you draw. `write_page`, or `page_of`.
+"""A circuit as one web page: draw an image, and watch the circuit decide as you draw.
 
-The page holds everything: the circuit as WebAssembly, which classifies; its netlist, which shows the gates that fire;
-a few images to start from. It needs no server and loads nothing, so it works offline. Surprising: each image is
-computed twice, in WebAssembly and gate by gate in JavaScript, and the page complains if they differ.
+The page contains everything: the circuit as WebAssembly, which classifies; its netlist, which shows the gates that
+fire; a few images to start from. It needs no server and loads nothing, so it works offline. Surprising: each image is
+computed twice, in WebAssembly and gate by gate in JavaScript, and a difference is reported on the console.
 """
 
-from hardwire.playground.page import check_drawable, page_of, write_page
+from hardwire.playground.page import check_drawable, page_of, picture_of, write_page
 
-__all__ = ["check_drawable", "page_of", "write_page"]
+__all__ = ["check_drawable", "page_of", "picture_of", "write_page"]

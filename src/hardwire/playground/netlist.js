@@ -39,7 +39,6 @@ const depth = new Int32Array(data.inputs + netlist.gate.length);
 netlist.gate.forEach((_, i) => {
   depth[data.inputs + i] = 1 + Math.max(depth[netlist.first[i]], depth[netlist.second[i]]);
 });
-const deepest = depth.reduce((most, level) => Math.max(most, level), 0);
 
 const cones = new Map(); // made when a class first wins
 

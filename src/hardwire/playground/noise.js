@@ -1,4 +1,4 @@
-// What happens to an image between paper and circuit: it is fitted, and noisy copies of it are made.
+// What happens to an image between paper and circuit: it is moved and scaled, and noisy copies are made.
 
 /** Random numbers that start from a seed (mulberry32), so that a picture can be made again. */
 function randomNumbers(seed) {
@@ -28,12 +28,12 @@ function extentOf(ink) {
 /** The ink moved and scaled as the images to start from are on average; in the middle where there are none. */
 function fitted(ink) {
   const { width, height } = data;
-  const found = extentOf(ink);
-  if (!(found.extent > 0)) return ink;
-  const wanted = data.fit ?? { x: (width - 1) / 2, y: (height - 1) / 2, extent: found.extent };
-  const scale = Math.min(2, wanted.extent / found.extent); // a dot stays small
+  const drawn = extentOf(ink);
+  if (!(drawn.extent > 0)) return ink;
+  const wanted = data.fit ?? { x: (width - 1) / 2, y: (height - 1) / 2, extent: drawn.extent };
+  const scale = Math.min(2, wanted.extent / drawn.extent); // a dot stays small
   return ink.map((_, place) => {
-    const column = found.x + ((place % width) - wanted.x) / scale, row = found.y + (Math.floor(place / width) - wanted.y) / scale;
+    const column = drawn.x + ((place % width) - wanted.x) / scale, row = drawn.y + (Math.floor(place / width) - wanted.y) / scale;
     return between(ink, column, row);
   });
 }

@@ -1,5 +1,5 @@
-// The page: every change of the paper goes through the circuit, and what it says is shown.
-const COPIES = 128; // what the circuit takes at once
+// The page: every change of the paper runs through the circuit, and its answer is shown.
+const COPIES = 128; // images that the circuit takes at once
 const BLOCKS = 8; // of that many images, to measure its speed
 const find = (id) => document.getElementById(id);
 const number = new Intl.NumberFormat("en");
@@ -85,9 +85,6 @@ function showSpeed() {
 }
 
 const paper = new Paper(find("paper"), () => requestAnimationFrame(() => state.ready && update()));
-const facts = [`${number.format(netlist.gate.length)} gates in ${deepest} levels`, `${number.format(Math.ceil(wasm.length / 1024))} KB of WebAssembly`];
-if (data.accuracy !== null) facts.push(`${(100 * data.accuracy).toFixed(1)}% of the test images right`);
-find("facts").textContent = `A circuit of ${facts.join(", ")}. Draw, and it decides as you draw.`;
 
 for (const id of ["grey", "flips"]) {
   find(id).addEventListener("input", () => {
@@ -97,6 +94,7 @@ for (const id of ["grey", "flips"]) {
 }
 find("fit").addEventListener("change", update);
 find("clear").addEventListener("click", () => paper.set(new Float32Array(data.width * data.height), true));
+find("save").addEventListener("click", () => save(state, paper.ink));
 find("closer").addEventListener("click", () => picture.zoom(1.6));
 find("farther").addEventListener("click", () => picture.zoom(1 / 1.6));
 find("whole").addEventListener("click", () => picture.reset());

@@ -1,4 +1,4 @@
-"""Filling in the page: the circuit and what the picture of it needs, as text inside one HTML file."""
+"""Fills in the page: the circuit and what its picture needs, as text inside one HTML file."""
 
 import base64
 import json
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urljoin
 
 import numpy as np
 import numpy.typing as npt
@@ -15,14 +16,22 @@ import numpy.typing as npt
 from hardwire.circuit import Circuit
 from hardwire.circuit.formats.c import CODE_GATES
 from hardwire.circuit.formats.wasm import to_javascript, to_wasm
-from hardwire.circuit.reading import Reading, reading_of
+from hardwire.circuit.input_format import InputFormat, input_format_of
 from hardwire.errors import HardwireError, whole_number
-from hardwire.files import write_whole
+from hardwire.files import write_together
 from hardwire.gates import GATES
+from hardwire.playground.share import share_picture
 
-SCRIPTS = ("netlist.js", "picture.js", "noise.js", "drawing.js", "page.js")  # each builds on those before it
+SCRIPTS = (
+    "netlist.js",
+    "picture.js",
+    "noise.js",
+    "drawing.js",
+    "share.js",
+    "page.js",
+)  # each builds on those before it
 SAMPLES = 30  # images offered to start from
-TYPICAL = 300  # images whose place and size a drawing is brought to
+TYPICAL = 300  # images whose position and size a drawing is adjusted to
 
 
 def write_page(
@@ -32,10 +41,39 @@ def write_page(
     shape: Sequence[int] | None = None,
     samples: npt.ArrayLike | None = None,
     title: str | None = None,
+    home: str | None = None,
+    url: str | None = None,
 ) -> Path:
-    """Writes the page of `circuit` to `path`; see `page_of`."""
+    """Writes a web page on which one draws an image and watches the circuit decide.
+
+    Args:
+        circuit: A classifier of grey-scale images.
+        path: The page to write.
+        shape: (height, width) of an image; a square by default.
+        samples: Raw images [n, values] to start from.
+        title: The heading.
+        home: Address that the page links to as its home.
+        url: Address at which the page will be published. A picture for those who share it is then written beside it.
+
+    Returns:
+        The path of the page.
+
+    Raises:
+        HardwireError: If the circuit does not read images, or does not choose a class.
+
+    Example:
+        >>> hw.playground.write_page(circuit, "digits.html", samples=data.raw("test"))  # doctest: +SKIP
+        PosixPath('digits.html')
+    """
     path = Path(path).expanduser()
-    write_whole(path, page_of(circuit, shape=shape, samples=samples, title=title))
+    files: dict[Path, str | bytes] = {}
+    address = None
+    if url is not None and samples is not None:
+        picture = path.with_suffix(".png")
+        address = urljoin(url, quote(picture.name))
+        files[picture] = picture_of(circuit, shape=shape, samples=samples)
+    files[path] = page_of(circuit, shape=shape, samples=samples, title=title, home=home, picture=address)
+    write_together(files)
     return path
 
 
@@ -45,63 +83,108 @@ def page_of(
     shape: Sequence[int] | None = None,
     samples: npt.ArrayLike | None = None,
     title: str | None = None,
+    home: str | None = None,
+    picture: str | None = None,
 ) -> str:
-    """The page as text. shape: (height, width) of an image, a square if not given; samples: raw images [n, values] to
-    start from; title: the heading."""
+    """Returns the page as text.
+
+    Args:
+        circuit: As for `write_page`.
+        shape: As for `write_page`.
+        samples: As for `write_page`.
+        title: As for `write_page`.
+        home: As for `write_page`.
+        picture: Address of the picture that stands for the page where its address is shared; see `picture_of`.
+    """
     from jinja2 import Environment, StrictUndefined
 
+    from hardwire import __version__
+
     height, width, maximum = check_drawable(circuit, shape)
-    reading = reading_of(circuit)
-    ink = _ink(samples, reading.count, maximum)
+    input_format = input_format_of(circuit)
+    ink = _ink(samples, input_format.count, maximum)
     form = "code" if len(circuit.netlist.gate) <= CODE_GATES else "tables"
+    wasm = to_wasm(circuit, input_format, form, simd=True)
+    heading = title or "hardwire playground"
     facts = {
         "height": height,
         "width": width,
         "maximum": maximum,
-        "whole": reading.kind != "floats",
-        "accuracy": circuit.about.accuracy,
-        "wasm": _text(np.frombuffer(to_wasm(circuit, reading, form, simd=True), np.uint8)),
+        "whole": input_format.kind != "floats",
+        "title": heading,
+        "facts": _facts(circuit, len(wasm)),
+        "wasm": _text(np.frombuffer(wasm, np.uint8)),
         "samples": _text(ink[:SAMPLES]),
         "fit": _fit(ink.reshape(-1, height, width)),
-        **_netlist(circuit, reading),
+        **_netlist(circuit, input_format),
     }
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     return environment.from_string(_file("page.html")).render(
-        title=title or "hardwire playground",
+        title=heading,
+        description=f"A circuit of {facts['facts']}. Draw, and it decides as you draw.",
+        version=__version__,
+        home=home,
+        picture=picture,
         style=_file("page.css"),
-        module=_inside_script(to_javascript(circuit, reading, "circuit.wasm")),
+        module=_inside_script(to_javascript(circuit, input_format, "circuit.wasm")),
         facts=_inside_script(json.dumps(facts)),
         scripts=[_file(name) for name in SCRIPTS],
     )
 
 
-def _netlist(circuit: Circuit, reading: Reading) -> dict[str, Any]:
-    """What the picture of the gates is drawn from."""
+def picture_of(circuit: Circuit, *, samples: npt.ArrayLike, shape: Sequence[int] | None = None) -> bytes:
+    """Returns a PNG picture for a page: the first sample, the gates that fire, and the votes."""
+    height, width, maximum = check_drawable(circuit, shape)
+    input_format = input_format_of(circuit)
+    ink = _ink(samples, input_format.count, maximum)[0]
+    bits = input_format.bits(input_format.rows(circuit, np.asarray(samples)[:1]))[0]
+    return share_picture(circuit, bits, ink.reshape(height, width))
+
+
+def _facts(circuit: Circuit, wasm_bytes: int) -> str:
+    """Describes the circuit in words."""
+    numbers = circuit.statistics()
+    facts = [f"{numbers.gates:,} gates in {numbers.depth} levels", f"{-(-wasm_bytes // 1024):,} KB of WebAssembly"]
+    accuracy = circuit.provenance.accuracy
+    if accuracy is not None:
+        facts.append(f"{100 * accuracy:.1f}% of the test images right")
+    return ", ".join(facts)
+
+
+def _netlist(circuit: Circuit, input_format: InputFormat) -> dict[str, Any]:
+    """Returns what the picture of the gates is drawn from."""
     netlist = circuit.netlist
     names = circuit.columns.labels if circuit.columns is not None and circuit.columns.labels else None
     return {
         "classes": [str(name) for name in names or range(circuit.classes)],
         "inputs": circuit.inputs,
-        "levels": circuit.inputs // reading.count,
+        "levels": circuit.inputs // input_format.count,
         "gate": _text(netlist.gate.astype(np.uint8)),
         "first": _text(netlist.first.astype("<i4")),
         "second": _text(netlist.second.astype("<i4")),
         "outputs": _text(netlist.outputs.astype("<i4")),
-        "thresholds": None if reading.thresholds is None else _text(reading.thresholds.astype("<f4")),
+        "thresholds": None if input_format.thresholds is None else _text(input_format.thresholds.astype("<f4")),
         "gates": [{"name": gate.name, "true": gate.truth_table} for gate in GATES],
     }
 
 
 def check_drawable(circuit: Circuit, shape: Sequence[int] | None = None) -> tuple[int, int, float]:
-    """(height, width, the raw value of full ink) of the images that the circuit reads; refused where they are none."""
+    """Checks that a circuit reads images that can be drawn.
+
+    Returns:
+        Height and width of an image, and the raw value of full ink.
+
+    Raises:
+        HardwireError: If it reads something else.
+    """
     if circuit.number is not None:
-        raise HardwireError("this circuit gives a number, and the playground shows classes; use a classifier of images")
+        raise HardwireError(
+            "this circuit predicts a number, and the playground shows classes; use a classifier of images"
+        )
     if circuit.encoder is None:
         return *_shape(circuit.inputs, shape), 1
     if circuit.encoder.maximum is None:
-        raise HardwireError(
-            "this circuit reads measurements, not images that one could draw; use a model of images, such as mnist"
-        )
+        raise HardwireError("this circuit reads measurements, not images; use a model of images, such as mnist")
     return *_shape(circuit.encoder.raw_features, shape), circuit.encoder.maximum
 
 
@@ -109,7 +192,7 @@ def _shape(values: int, shape: Sequence[int] | None) -> tuple[int, int]:
     if shape is None:
         side = math.isqrt(values)
         if side * side != values:
-            raise HardwireError(f"{values} values are no square image; say its shape, (height, width)")
+            raise HardwireError(f"{values} values are not a square image; give its shape, (height, width)")
         return side, side
     if len(shape) != 2 or math.prod(shape) != values:
         raise HardwireError(
@@ -119,7 +202,7 @@ def _shape(values: int, shape: Sequence[int] | None) -> tuple[int, int]:
 
 
 def _ink(samples: npt.ArrayLike | None, values: int, maximum: float) -> npt.NDArray[np.uint8]:
-    """Images as ink of 0 to 255."""
+    """Returns images as ink of 0 to 255."""
     if samples is None:
         return np.empty((0, values), np.uint8)
     images = np.asarray(samples)
@@ -129,8 +212,8 @@ def _ink(samples: npt.ArrayLike | None, values: int, maximum: float) -> npt.NDAr
 
 
 def _fit(images: npt.NDArray[np.uint8]) -> dict[str, float] | None:
-    """Where the images [n, height, width] have their centre of mass and how long their longer side is, a part of the
-    whole: medians."""
+    """Returns the median centre of mass of images [n, height, width], and the median length of the longer side of their
+    ink, as a share of the image."""
     images = images[images.any(axis=(1, 2))]
     if not len(images):
         return None
@@ -150,7 +233,7 @@ def _text(array: npt.NDArray[Any]) -> str:
 
 
 def _inside_script(text: str) -> str:
-    """Text that cannot end the script it stands in, whatever the names of a model and its classes are."""
+    """Makes text safe inside a script element, whatever the names of a model and its classes are."""
     return text.replace("</", "<\\/").replace("<!", "<\\u0021")
 
 

@@ -1,25 +1,27 @@
-"""A study described: a TOML file becomes a grid of `Config`s, each of them checked before the first one starts.
+"""A study's description: a TOML file becomes a grid of `Config`s, each checked before the first one starts.
 
 Every key that is an axis of the study's kind holds a value or a list of values, and each combination is one run. An
-axis may also be given as tables, [datasets.mnist] or [methods."hard-st+cage"]: its values are their names, and what
-stands in a table holds for that value only. Surprising: so tables of two axes cross; where both name a key the later
-one wins.
+axis may also be given as tables, [datasets.mnist] or [methods."hard-st+cage"]: its values are the tables' names, and
+a key inside a table holds for that value only. Surprising: this means that the tables of two axes cross; if both name
+the same key, the later one wins.
 """
 
 import itertools
 import math
-import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from hardwire.errors import HardwireError, unknown_name, whole_number
+from hardwire.files.toml import parse_toml, read_bytes
+from hardwire.study.checks import printable, shortened
 from hardwire.study.config import Config, Value
-from hardwire.study.kinds import REQUIRED, Axis, Kind, find_kind
+from hardwire.study.kinds import REQUIRED, Axis, Kind, find_kind, kind_names
 
-DEFAULT_KIND = "network"  # files of 0.1.0 name none
+MOST_RUNS = 100_000  # of a study: the paper's whole grid has 810
+MOST_WORKERS = 4096
 _OWN = ("name", "kind", "threads", "workers", "keep")
 
 
@@ -30,17 +32,29 @@ class Grid:
     kind: Kind
     values: dict[str, tuple[Value, ...]]
 
+    @property
+    def size(self) -> int:
+        """How many runs; `len` could not say it of the largest."""
+        return math.prod(len(values) for values in self.values.values())
+
     def __iter__(self) -> Iterator[Config]:
         for combination in itertools.product(*self.values.values()):
-            yield Config.of(self.kind.name, dict(zip(self.values, combination, strict=True)))
+            values = self.kind.complete(dict(zip(self.values, combination, strict=True)))
+            yield Config.of(self.kind.name, values)
 
 
 @dataclass(frozen=True)
 class Description:
-    """A whole study. text: the TOML it came from, kept in the store.
+    """A whole study. It has a length, and iterates over the configurations of its runs.
 
-    threads: of each run, which no result depends on. workers: runs at once, as many as the cores allow if None. keep:
-    the trained models stay in a folder beside the store.
+    Attributes:
+        name: Of the study.
+        kind: Of its runs.
+        grids: The grids that its tables span.
+        text: The TOML it was read from, which the store keeps.
+        threads: Threads of each run. No result depends on it.
+        keep: Whether the trained models are kept in a folder beside the store.
+        workers: How many runs at once; None for as many as there are cores.
     """
 
     name: str
@@ -53,7 +67,7 @@ class Description:
 
     @cached_property
     def configs(self) -> list[Config]:
-        """Every run once, seed by seed: a study that is stopped early has whole grids of fewer seeds."""
+        """Every run once, seed by seed, so that a study stopped early has whole grids of fewer seeds."""
         every = dict.fromkeys(itertools.chain.from_iterable(self.grids))
         return sorted(every, key=lambda config: config["seed"] if isinstance(config["seed"], int) else 0)
 
@@ -65,40 +79,70 @@ class Description:
 
 
 def load(path: str | Path) -> Description:
-    """The study of a TOML file."""
+    """Reads a study from a TOML file.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The study, every run of which was checked.
+
+    Raises:
+        HardwireError: The file cannot be read, or has a mistake; the message names the first one.
+    """
     path = Path(path).expanduser()
+    content = read_bytes(path)
     try:
-        text = path.read_text()
-    except OSError as error:
-        raise HardwireError(f"cannot read the study {path}: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise HardwireError(f"{path} is not a text file; a study is TOML, see `hardwire study init`") from None
-    try:
-        return parse(text)
+        return parse(content)
     except HardwireError as error:
         raise HardwireError(f"{path}: {error}") from None
 
 
-def parse(text: str) -> Description:
-    """The study of a TOML text; the first mistake in it is a HardwireError."""
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise HardwireError(f"this is not TOML: {error}") from None
+def parse(text: str | bytes) -> Description:
+    """Reads a study from TOML text.
+
+    Args:
+        text: The TOML; bytes are UTF-8.
+
+    Returns:
+        The study, every run of which was checked.
+
+    Raises:
+        HardwireError: There is a mistake in it; the message names the first one.
+
+    Example:
+        >>> study = parse('name = "s"\\nkind = "systems"\\nseeds = [0, 1]\\nruns = ["darts"]\\n')
+        >>> len(study)
+        2
+    """
+    table = parse_toml(text, "the study")
     own = {key: table.pop(key) for key in _OWN if key in table}
-    name = own.get("name")
-    if not isinstance(name, str) or not name:
+    if "name" not in own:
         raise HardwireError('name is missing; give the study one, such as name = "temperatures"')
+    name = printable("name", own["name"])
     if not isinstance(own.get("keep", False), bool):
-        raise HardwireError(f"keep: {own['keep']!r} is not true or false")
-    kind = find_kind(own.get("kind", DEFAULT_KIND))
+        raise HardwireError(f"keep: {shortened(repr(own['keep']))} is not true or false")
+    if "kind" not in own:
+        raise HardwireError(f'kind is missing; say what the runs are, such as kind = "{kind_names()[0]}"')
+    kind = find_kind(own["kind"])
     grids = tuple(_grid(kind, chosen, place) for chosen, place in _expand(kind, table))
-    threads = whole_number("threads", own.get("threads", 1))
-    workers = whole_number("workers", own["workers"]) if "workers" in own else None
-    description = Description(name, kind, grids, text, threads, own.get("keep", False), workers)
+    if (runs := sum(grid.size for grid in grids)) > MOST_RUNS:
+        raise HardwireError(f"this is a grid of {runs:,} runs, and a study has at most {MOST_RUNS:,}; split it")
+    threads = _count("threads", own.get("threads", 1))
+    workers = _count("workers", own["workers"]) if "workers" in own else None
+    described = text if isinstance(text, str) else text.decode()
+    description = Description(name, kind, grids, described, threads, own.get("keep", False), workers)
     for config in description:
         kind.check(config)
     return description
+
+
+def _count(key: str, value: object) -> int:
+    """Of threads or processes."""
+    number = whole_number(key, value if not isinstance(value, int) else min(value, MOST_WORKERS + 1))
+    if number > MOST_WORKERS:
+        raise HardwireError(f"{key} is more than {MOST_WORKERS:,}, the most that one study uses")
+    return number
 
 
 def _expand(kind: Kind, table: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
@@ -106,13 +150,17 @@ def _expand(kind: Kind, table: dict[str, Any]) -> Iterator[tuple[dict[str, Any],
     _check_keys(kind, table, "the study", _OWN)
     common = {key: value for key, value in table.items() if not isinstance(value, Mapping)}
     tabled = {key: value for key, value in table.items() if isinstance(value, Mapping)}
+    if math.prod(map(len, tabled.values())) > MOST_RUNS:
+        raise HardwireError(f"the tables {', '.join(tabled)} cross to more than {MOST_RUNS:,} grids; split the study")
     for key, tables in tabled.items():
         if not tables:
             raise HardwireError(f"{key} is empty; a grid needs at least one value on every axis")
         for value, special in tables.items():
             if not isinstance(special, Mapping):
-                raise HardwireError(f"{key}.{value} must be a table, [{key}.{value}]; it may be empty")
-            _check_keys(kind, special, f"{key}.{value}")
+                raise HardwireError(
+                    f"{key}.{shortened(value)} must be a table, [{key}.{shortened(value)}]; it may be empty"
+                )
+            _check_keys(kind, special, f"{key}.{shortened(value)}")
     for combination in itertools.product(*(tables.items() for tables in tabled.values())):
         chosen = dict(common)
         for key, (value, special) in zip(tabled, combination, strict=True):
@@ -124,7 +172,7 @@ def _check_keys(kind: Kind, table: Mapping[str, Any], place: str, extra: tuple[s
     known = (*extra, *(axis.key for axis in kind.axes))
     for key in table:
         if key not in known:
-            raise unknown_name(f"key in {place}:", key, known)
+            raise unknown_name(f"key in {place}:", shortened(key), known)
 
 
 def _grid(kind: Kind, chosen: Mapping[str, Any], place: str) -> Grid:
@@ -136,48 +184,23 @@ def _grid(kind: Kind, chosen: Mapping[str, Any], place: str) -> Grid:
 
 
 def _values(axis: Axis, given: Any) -> tuple[Value, ...]:
-    """At least one value, each once; a lone value counts as a list of one."""
+    """At least one value, each once; a single value counts as a list of one."""
     if given is axis.default:
         return (given,)
     values = given if isinstance(given, list) else [given]
     if not values:
         raise HardwireError(f"{axis.key} is empty; a grid needs at least one value on every axis")
-    entries = tuple(axis.check(axis.key, value) for value in values)
-    if len(set(entries)) < len(entries):
-        raise HardwireError(f"{axis.key} = {given} names a value twice; each run is done once")
-    return entries
+    checked = tuple(axis.check(axis.key, value) for value in values)
+    if len(set(checked)) < len(checked):
+        raise HardwireError(f"{axis.key} = {shortened(str(given))} names a value twice; each run is done once")
+    return checked
 
 
 def _from_name(name: str) -> Value:
     """The name of a TOML table as a value: [depths.6] means the number 6."""
-    for kind in (int, float):
+    for number in (int, float):
         try:
-            return kind(name)
+            return number(name)
         except ValueError:
             continue
     return name
-
-
-def one_of(noun: str, known: Callable[[], Mapping[str, Any]] | Mapping[str, Any]) -> Callable[[str, object], str]:
-    """A check of names; `known` may be a function, for names that cost something to know."""
-
-    def checked(key: str, value: object) -> str:
-        names = known() if callable(known) else known
-        if not isinstance(value, str) or value not in names:
-            raise unknown_name(noun, value, names)
-        return value
-
-    return checked
-
-
-def whole(least: int) -> Callable[[str, object], int]:
-    def checked(key: str, value: object) -> int:
-        return whole_number(f"{key}:", value, least)
-
-    return checked
-
-
-def positive(key: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise HardwireError(f"{key}: {value!r} is not a positive number")
-    return float(value)

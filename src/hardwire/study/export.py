@@ -1,7 +1,7 @@
-"""A store's tables as files for other tools: CSV always, Parquet where pyarrow is installed.
+"""A store's tables as files for other tools: CSV always, Parquet if pyarrow is installed.
 
-Surprising: what the store holds as JSON becomes a column for each name in it, since a spreadsheet knows no JSON; only
-lists (a value for each layer) stay JSON.
+Surprising: JSON objects in the store become a column for each of their names, since a spreadsheet cannot read JSON.
+Only lists, such as a value for each layer, stay JSON.
 """
 
 import csv
@@ -19,7 +19,16 @@ _SPREAD = {"runs": "config", "records": "measured"}  # table -> its column of JS
 
 
 def export_tables(store: Store, folder: Path, form: str = "csv") -> list[Path]:
-    """Writes TABLE.csv or TABLE.parquet for every table of the store; gives their paths."""
+    """Writes every table of a store as a file.
+
+    Args:
+        store: An open store.
+        folder: Where to write; it is made if it does not exist.
+        form: "csv" or "parquet".
+
+    Returns:
+        The paths of the files.
+    """
     if form not in _FORMS:
         raise unknown_name("format", form, _FORMS)
     folder.mkdir(parents=True, exist_ok=True)
@@ -35,12 +44,12 @@ def _spread(columns: list[str], rows: list[tuple[Any, ...]], name: str | None) -
         return columns, [list(row) for row in rows]
     place = columns.index(name)
     objects = [json.loads(row[place]) for row in rows]
-    names = [key for key in dict.fromkeys(key for found in objects for key in found) if key not in columns]
+    names = [key for key in dict.fromkeys(key for values in objects for key in values) if key not in columns]
     kept = [column for column in columns if column != name]
     flat = []
-    for row, found in zip(rows, objects, strict=True):
+    for row, spread in zip(rows, objects, strict=True):
         values = [value for value, column in zip(row, columns, strict=True) if column != name]
-        flat.append(values + [_plain(found.get(key)) for key in names])
+        flat.append(values + [_plain(spread.get(key)) for key in names])
     return kept + names, flat
 
 

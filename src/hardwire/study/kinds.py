@@ -1,7 +1,7 @@
-"""`Kind`: a kind of run, which is all that a study needs to know: its axes, what a run does, what it costs.
+"""`Kind`: what a study needs to know about its runs: their axes, what a run does, and what it costs.
 
-Kinds are found by name among those that were registered here and those that installed packages offer as entry points
-of the group "hardwire_kinds"; so this room runs kinds that it has never heard of. Surprising: a kind is looked at
+Kinds are found by name, among those registered here and those that installed packages offer as entry points of the
+group "hardwire_kinds"; so a study can hold runs that this package knows nothing about. Surprising: a kind is loaded
 before anything heavy is imported, so its methods import what they need when they are called.
 """
 
@@ -9,25 +9,33 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from hardwire.errors import HardwireError, unknown_name
 from hardwire.study.config import Config, Value
 
 if TYPE_CHECKING:
     from hardwire.study.reporting.content import Section
-    from hardwire.study.store import Store
+    from hardwire.study.store import Result, Store
 
-Record = dict[str, Any]  # what one evaluation measured, as JSON knows it; "iteration" is always in it
-Tell = Callable[[int, int, Record], None]  # (iteration, of how many, the latest record or {})
+Evaluation = dict[str, Any]  # what one evaluation measured, as JSON; "iteration" is always in it
+ReportProgress = Callable[[int, int, Evaluation], None]  # (iteration, of how many, the latest evaluation or {})
 REQUIRED = object()
 
 
 @dataclass(frozen=True)
 class Axis:
-    """name: in a configuration (tau); key: in a TOML file (taus). check: (key, value) -> the value, or HardwireError.
+    """One setting that a study may vary.
 
-    default: what it is where the file does not say; a file must say where there is none. shown: part of a run's label.
+    Attributes:
+        name: Its name in a configuration, such as tau.
+        key: Its key in a TOML file, such as taus.
+        check: Gets the key and a value; returns the value or raises HardwireError. See `hardwire.study.checks`.
+        default: The value if the file does not name one. Without a default, the file must.
+        shown: Whether it is part of a run's label.
+
+    Example:
+        >>> Axis("tau", "taus", positive)
     """
 
     name: str
@@ -38,26 +46,34 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Job:
-    """One run to be done, or to be gone on with. checkpoint: its own file; keep: where it may leave its model, or None.
+class StudyJob:
+    """A run to do, or to continue.
 
-    tell: to be called after each evaluation, and once at the start of a run that goes on.
+    Attributes:
+        config: Its configuration.
+        checkpoint: A file of its own. What it writes there is there again when the run is continued.
+        keep: Where to save its trained model, or None.
+        report_progress: To be called after each evaluation, and once at the start of a run that is continued.
     """
 
     config: Config
     checkpoint: Path
     keep: Path | None = None
-    tell: Tell = lambda iteration, iterations, record: None
+    report_progress: ReportProgress = lambda iteration, iterations, record: None
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run hands over: its evaluations in order, what was measured once, and the time it took.
+    """What a run returns.
 
-    cpu_seconds: of the processor, on all threads; the worker says it where the run was done in one go.
+    Attributes:
+        records: Its evaluations, in order.
+        measurements: What was measured once, by name.
+        seconds: The time it took.
+        cpu_seconds: Processor time on all threads. The worker fills it in for runs that were not interrupted.
     """
 
-    records: list[Record]
+    records: list[Evaluation]
     measurements: dict[str, float]
     seconds: float
     cpu_seconds: float | None = None
@@ -65,51 +81,77 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run is expected to take: seconds on this machine, bytes of memory. step: seconds of one iteration."""
+    """What a run is expected to cost on this machine.
+
+    Attributes:
+        seconds: Of the whole run.
+        memory: In bytes.
+        step: Seconds of one iteration.
+        shape: Runs of the same shape are one line of a plan.
+    """
 
     seconds: float
     memory: float
     step: float
-    shape: str = ""  # runs of the same shape are one line of a plan
+    shape: str = ""
 
 
 class Kind:
-    """Base of all kinds."""
+    """Base class of all kinds of runs.
+
+    Attributes:
+        name: What a study calls it: `kind = "network"`.
+        axes: The settings that a study may vary.
+        sources: Modules and packages, beside its own, whose code decides how a run goes.
+        presets: Studies to start from, `hardwire study init --preset NAME`: name and how long it takes.
+    """
 
     name: str
     axes: tuple[Axis, ...]
+    sources: tuple[str, ...] = ()
+    presets: ClassVar[dict[str, str]] = {}
 
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """Modules and packages, beside its own, whose code decides the course of a run."""
-        return ()
-
-    def run(self, job: Job) -> Outcome:
-        """Does a run; it may be killed at any moment and called again with the same job."""
+    def run(self, job: StudyJob) -> Outcome:
+        """Does a run. It may be killed at any moment and called again with the same job."""
         raise NotImplementedError
 
     def estimate(self, config: Config, threads: int) -> Cost:
+        """Returns what a run is expected to cost, from a few timed steps."""
         raise NotImplementedError
 
+    def complete(self, values: dict[str, Value]) -> dict[str, Value]:
+        """Returns the values of a configuration with defaults written out that depend on other values."""
+        return values
+
     def check(self, config: Config) -> None:
-        """Raises HardwireError on what no axis alone can tell."""
+        """Raises HardwireError for values that do not fit together."""
+
+    def check_result(self, result: "Result") -> None:
+        """Raises HardwireError if a stored result is not one that a run of this kind can have.
+
+        A report calls this for every run before it computes anything, because a store may come from a stranger.
+        """
 
     def facts(self, configs: Iterable[Config], known: Mapping[str, object]) -> dict[str, object]:
-        """What holds for many runs and is not yet known, as JSON by name; the conductor asks before the first run."""
+        """Returns what holds for many runs and is not known yet, as JSON by name. Called before the first run."""
         return {}
 
-    def summary(self, record: Record) -> str:
-        """The last evaluation in a few words."""
+    def summary(self, record: Evaluation) -> str:
+        """Returns an evaluation in a few words."""
         return ", ".join(f"{name} {value:.4g}" for name, value in record.items() if isinstance(value, float))
 
+    def preset_text(self, name: str) -> str:
+        """Returns the commented TOML of one of its presets."""
+        raise NotImplementedError
+
     def sections(self, store: "Store") -> "list[Section]":
-        """What a report says of the runs of this kind; called once for a store, whatever else it holds."""
+        """Returns what a report says about the runs of this kind. Called once for a store."""
         from hardwire.study.reporting.plain import plain_sections
 
         return plain_sections(self, store)
 
     def label(self, config: Config) -> str:
-        """A run in a few words: mnist-binary hard-st tau 1 depth 6 width 64000 seed 0."""
+        """Returns a run in a few words, such as mnist-binary hard-st tau 1 depth 6 width 64000 seed 0."""
         shown = [(axis.name, config[axis.name]) for axis in self.axes if axis.shown and config[axis.name] is not None]
         return " ".join(value if isinstance(value, str) else f"{name} {value:g}" for name, value in shown)
 
@@ -118,31 +160,54 @@ class Kind:
 class _Registry:
     kinds: dict[str, Kind] = field(default_factory=dict)
 
-    def names(self) -> list[str]:
-        return sorted({*self.kinds, *(point.name for point in entry_points(group="hardwire_kinds"))})
-
 
 _REGISTRY = _Registry()
 
 
 def register(kind: Kind) -> Kind:
-    """Makes a kind of your own known by its name, in this process."""
+    """Makes a kind of your own known by its name, in this process.
+
+    Args:
+        kind: An instance of your subclass of `Kind`.
+
+    Returns:
+        The same instance.
+    """
     _REGISTRY.kinds[kind.name] = kind
     return kind
 
 
+def kind_names() -> list[str]:
+    """Returns the names of all kinds that are registered or installed, sorted."""
+    return sorted({*_REGISTRY.kinds, *(point.name for point in entry_points(group="hardwire_kinds"))})
+
+
 def find_kind(name: object) -> Kind:
-    """The kind of this name."""
+    """Returns the kind of this name, or raises HardwireError with the names there are."""
     if isinstance(name, str) and name not in _REGISTRY.kinds:
         for point in entry_points(group="hardwire_kinds", name=name):
             register(point.load()())
     if not isinstance(name, str) or name not in _REGISTRY.kinds:
-        raise unknown_name("kind of run", name, _REGISTRY.names())
+        raise unknown_name("kind of run", name, kind_names())
     return _REGISTRY.kinds[name]
 
 
+def presets() -> dict[str, tuple[Kind, str]]:
+    """Returns every preset of every installed kind: name -> (kind, how long it takes)."""
+    kinds = map(find_kind, kind_names())
+    return {name: (kind, duration) for kind in kinds for name, duration in kind.presets.items()}
+
+
+def preset_text(name: str) -> str:
+    """Returns the commented TOML of a preset of any installed kind."""
+    known = presets()
+    if name not in known:
+        raise unknown_name("preset", name, known)
+    return known[name][0].preset_text(name)
+
+
 def label(config: Config) -> str:
-    """A run in a few words, also where its kind is not installed here."""
+    """Returns a run in a few words, also if its kind is not installed here."""
     try:
         return find_kind(config.kind).label(config)
     except HardwireError:

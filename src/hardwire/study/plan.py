@@ -1,7 +1,7 @@
 """`make_plan`: how many runs, how long and how much memory, from a few real steps of each shape of run on this machine.
 
-Surprising: what is timed is the quickest of several steps, so that a machine that is busy just now does not look slow;
-the plan is for a machine that has nothing else to do.
+Surprising: the quickest of several timed steps counts, so that a machine which happens to be busy does not look slow.
+The plan is for a machine that does nothing else.
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ START = 3.0  # seconds until a worker process has imported what it needs
 
 @dataclass(frozen=True)
 class Plan:
-    """What is left of a study, run by run."""
+    """What the remaining runs of a study will cost."""
 
     costs: dict[Config, Cost]
     workers: int
@@ -28,7 +28,7 @@ class Plan:
 
     @property
     def seconds(self) -> float:
-        """Until the last run is done: no less than the longest takes."""
+        """Until the last run is done, and no less than the longest run takes."""
         each = [cost.seconds for cost in self.costs.values()]
         return max([sum(each) / self.workers, *each]) + START if each else 0.0
 
@@ -59,7 +59,17 @@ def make_plan(
     threads: int | None = None,
     done: Iterable[Config] = (),
 ) -> Plan:
-    """Times every shape of run that is not done, with the threads that a run will have."""
+    """Estimates what a study will take on this machine.
+
+    Args:
+        description: The study.
+        workers: Runs at once; by default the description's number, or as many as there are cores for.
+        threads: Threads of each run; by default the description's number.
+        done: Runs to leave out.
+
+    Returns:
+        The plan, from a few timed steps of each shape of run.
+    """
     import torch
 
     threads = threads or description.threads
@@ -94,7 +104,7 @@ def show(plan: Plan, console: Console) -> None:
 
 
 def duration(seconds: float) -> str:
-    """Such as 45 s, 12 min, 3 h 20 min, 12 days."""
+    """Returns a time in words, such as 45 s, 12 min, 3 h 20 min, 12 days."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

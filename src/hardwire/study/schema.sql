@@ -1,6 +1,7 @@
 -- A study's results. Every number of every report comes from these tables.
 CREATE TABLE descriptions (      -- the TOML files that were run on this store
-  text TEXT PRIMARY KEY, name TEXT NOT NULL, code TEXT NOT NULL, added TEXT NOT NULL
+  text TEXT PRIMARY KEY, name TEXT NOT NULL, code TEXT NOT NULL, added TEXT NOT NULL,
+  digest TEXT NOT NULL           -- of the other columns
 );
 CREATE TABLE runs (              -- one row for each run that was started
   key TEXT PRIMARY KEY,          -- hash of the whole configuration and the code version
@@ -8,11 +9,12 @@ CREATE TABLE runs (              -- one row for each run that was started
   config TEXT NOT NULL,          -- JSON: a value for each axis; config ->> 'method' in a query
   code TEXT NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('running', 'interrupted', 'failed', 'done')),
-  attempts INTEGER NOT NULL,     -- how often it was started or went on from its checkpoint
+  attempts INTEGER NOT NULL,     -- how often it was started or continued
   error TEXT,                    -- why it failed
   worker TEXT,                   -- host and process of the latest attempt
   started TEXT, finished TEXT,   -- UTC
-  seconds REAL                   -- time spent training, over all attempts
+  seconds REAL,                  -- time spent training, over all attempts
+  digest TEXT NOT NULL           -- of the other columns but worker, and of the run's records and measurements
 );
 CREATE TABLE records (           -- the history of a run, a row for each evaluation
   run TEXT NOT NULL REFERENCES runs(key), iteration INTEGER NOT NULL,
@@ -24,5 +26,6 @@ CREATE TABLE measurements (      -- what was measured once for a run, at its sta
   PRIMARY KEY (run, quantity)
 ) WITHOUT ROWID;
 CREATE TABLE facts (             -- what holds for many runs, such as how often each pixel value occurs in a dataset
-  name TEXT PRIMARY KEY, value TEXT NOT NULL  -- JSON
+  name TEXT PRIMARY KEY, value TEXT NOT NULL,  -- JSON
+  digest TEXT NOT NULL           -- of the other columns
 );

@@ -1,24 +1,24 @@
-"""Which code made a result: the version of hardwire and a digest of the code that decides the course of a run.
+"""Which code made a result: the version of hardwire and a digest of the code that decides how a run goes.
 
 That is the Python of the modules that a kind of run names, and the C++ of the training engine, whose digest the build
-puts into the compiled module: two machines that compiled the same sources are the same. Surprising: reports and
-circuits are left out, so that work on them does not make a store of results look old.
+puts into the compiled module: two machines that compiled the same sources have the same version. Surprising: reports
+and circuits are left out, so that work on them does not make a store of results look old.
 """
 
 import functools
 import hashlib
 import subprocess
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 import hardwire
+from hardwire.build import native as native_module
 from hardwire.errors import HardwireError
 from hardwire.study.kinds import Kind
 
 
 def code_version(kind: Kind) -> str:
-    """Such as 0.1.0+5f3a9c21."""
+    """Returns the version of the code that runs this kind, such as 0.2.0+5f3a9c21."""
     return f"{hardwire.__version__}+{_digest((*kind.sources, type(kind).__module__), native_sources())}"
 
 
@@ -36,14 +36,14 @@ def _files(name: str) -> list[Path]:
     if spec is None:
         if name == "__main__":
             return []
-        raise HardwireError(f"there is no module {name}, whose code decides the course of a run")
+        raise HardwireError(f"there is no module {name}, whose code decides how a run goes")
     if spec.submodule_search_locations:
         return [path for folder in spec.submodule_search_locations for path in Path(folder).rglob("*.py")]
     return [Path(spec.origin)] if spec.origin else []
 
 
 def commit() -> str | None:
-    """The commit of the checkout that this code is in; None outside of one, or where its code was changed since."""
+    """Returns the commit of the checkout that this code is in; None outside of one, or if its code was changed."""
     here = Path(__file__).parents[1]
     try:
         _git(here, "ls-files", "--error-unmatch", "__init__.py")  # else another project's checkout is around us
@@ -59,9 +59,5 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 def native_sources() -> str:
-    """The digest of the C++ that the native module was built from; "none" where there is none."""
-    try:
-        native = import_module("hardwire._native")
-    except ImportError:
-        return "none"
-    return str(native.training_sources)
+    """Returns the digest of the C++ that the native module was built from; "none" without one."""
+    return "none" if native_module is None else str(native_module.training_sources)

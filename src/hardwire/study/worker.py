@@ -1,8 +1,8 @@
-"""One run, in whatever process: under a lock, with a checkpoint in the work folder, on so many threads.
+"""One run, in whatever process: under a lock, with a checkpoint in the work folder, on a given number of threads.
 
-A worker that is killed leaves its checkpoint; the next one goes on from it. The lock keeps a worker that was given up
-for dead from writing beside its successor. Surprising: a lock file is deleted only when its run is over for good, since
-a second process could otherwise hold a lock on a file that is no longer there.
+A worker that is killed leaves its checkpoint, and the next one continues from it. The lock keeps a worker that was
+given up for dead from writing beside its successor. Surprising: a lock file is deleted only when its run is over for
+good, since a second process could otherwise hold a lock on a file that no longer exists.
 """
 
 import errno
@@ -16,8 +16,8 @@ from filelock import FileLock, Timeout
 
 from hardwire.errors import HardwireError
 from hardwire.study.config import Config
-from hardwire.study.kinds import Job, Kind, Outcome, Record
-from hardwire.study.store import whoami
+from hardwire.study.kinds import Evaluation, Kind, Outcome, StudyJob
+from hardwire.study.store import worker_name
 
 _PATIENCE = 120.0  # seconds to wait for the lock of a worker that is just dying
 
@@ -35,17 +35,19 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Progress:
-    """What a run says of itself: after each evaluation, and at its start (no record) where it goes on."""
+class RunProgress:
+    """How far a run has come: sent after each evaluation, and without a record when a run is continued."""
 
     key: str
     iteration: int
     iterations: int
-    record: Record = field(default_factory=dict)
+    record: Evaluation = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Finished:
+    """The run is done."""
+
     key: str
     outcome: Outcome
     worker: str
@@ -61,51 +63,55 @@ class Failed:
 
 
 @dataclass(frozen=True)
-class NoRoom:
-    """The disk is full: no run can go on."""
+class DiskFull:
+    """The disk is full: no run can continue."""
 
     key: str
     error: str
 
 
-def attempt(task: Task, tell: Callable[[Progress], None] = lambda progress: None) -> Finished | Failed | NoRoom:
-    """Does a run, or what is left of it, and says what became of it."""
+Ending = Finished | Failed | DiskFull
+
+
+def attempt(task: Task, send: Callable[[RunProgress], None] = lambda progress: None) -> Ending:
+    """Does a run, or what is left of it, and returns how it ended. send: gets its progress."""
     try:
-        return Finished(task.key, execute(task, tell), whoami())
+        return Finished(task.key, execute(task, send), worker_name())
     except Exception as error:  # whatever a run raises is its result
         if _is_full_disk(error):
-            return NoRoom(task.key, f"no room on the disk of {task.work} for checkpoints ({error})")
-        return Failed(task.key, describe_error(error), whoami())
+            return DiskFull(task.key, f"no room on the disk of {task.work} for checkpoints ({error})")
+        return Failed(task.key, describe_error(error), worker_name())
 
 
-def execute(task: Task, tell: Callable[[Progress], None] = lambda progress: None) -> Outcome:
-    """Does a run, or what is left of it, and gives its result."""
+def execute(task: Task, send: Callable[[RunProgress], None] = lambda progress: None) -> Outcome:
+    """Does a run, or what is left of it, and returns its result."""
     import torch
 
     torch.set_num_threads(task.threads)
     for folder in filter(None, (task.work, task.models)):
         folder.mkdir(parents=True, exist_ok=True)
-    job = Job(
+    job = StudyJob(
         task.config,
         checkpoint_of(task.work, task.key),
         task.models / f"{task.key}.safetensors" if task.models else None,
-        lambda iteration, iterations, record: tell(Progress(task.key, iteration, iterations, record)),
+        lambda iteration, iterations, record: send(RunProgress(task.key, iteration, iterations, record)),
     )
     try:
         with FileLock(_lock_of(task.work, task.key)).acquire(timeout=_PATIENCE):
             return _timed(task.kind, job)
     except Timeout:
-        raise HardwireError(f"another worker is still at run {task.key}") from None
+        raise HardwireError(f"another worker is still busy with run {task.key}") from None
 
 
-def _timed(kind: Kind, job: Job) -> Outcome:
-    """The result with the processor time it took, where it was done in one go: on a busy machine that says more."""
+def _timed(kind: Kind, job: StudyJob) -> Outcome:
+    """The result with its processor time, if the run was not interrupted: on a busy machine, clocks say less."""
     whole, begin = not job.checkpoint.exists(), time.process_time()
     outcome = kind.run(job)
     return replace(outcome, cpu_seconds=time.process_time() - begin) if whole else outcome
 
 
 def checkpoint_of(work: Path, key: str) -> Path:
+    """Returns the path of a run's checkpoint."""
     return work / f"{key}.checkpoint"
 
 
@@ -116,7 +122,7 @@ def discard(work: Path, key: str) -> None:
 
 
 def describe_error(error: BaseException) -> str:
-    """One line for the store: the kind only where the message does not speak for itself."""
+    """Returns one line for the store, with the type of the error unless it is one of ours."""
     text = str(error).strip()
     return text if isinstance(error, HardwireError) and text else f"{type(error).__name__}: {text}"
 

@@ -1,7 +1,7 @@
-"""The same selection core on other choices: operations of an architecture, experts, codes of a codebook.
+"""Selection for other choices than gates: operations of an architecture, experts, and codes of a codebook.
 
-`Choice` is the core as a module, for a model of your own; the others are whole systems with a `deploy()` that gives
-their discrete form. `hw.measure_gap` works on all of them, and on any model that holds them.
+`Choice` is selection as a module, for a model of your own. The others are whole systems, whose `deploy()` returns their
+discrete form. `hw.measure_gap` works on all of them, and on any model that contains them.
 """
 
 from hardwire.systems.choice import Choice, auxiliary_loss, choice_usage, deploy

@@ -1,9 +1,9 @@
-"""Vector quantisation: each vector chooses one of K codes, with minus its squared distances as the logits.
+"""Vector quantisation: each vector chooses one of K codes, with its negative squared distances as logits.
 
-So the argmax is the nearest code, whatever the method; soft methods mix codes. Two gradients reach the encoder:
-"copy" is the VQ-VAE's (the output's gradient handed on to the input unchanged, the codebook learning by a loss of its
-own), "softmax" is the library's estimator, through softmax(-distance / tau). Surprising: K may exceed the number of
-vectors in a batch, since a nearest neighbour needs no batch; only `initialise`, which takes K rows as codes, does.
+So the argmax is the nearest code for every method, and soft methods mix codes. There are two gradients for the encoder:
+"copy" is that of the VQ-VAE, which passes the output's gradient to the input unchanged and trains the codebook by its
+own loss; "softmax" differentiates softmax(-distance / tau). Surprising: K may exceed the number of vectors in a batch;
+only `initialise`, which uses K vectors as codes, needs that many.
 """
 
 import torch
@@ -11,8 +11,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from hardwire.errors import HardwireError, unknown_name, whole_number
-from hardwire.layers import check_seed
-from hardwire.selection import Method, check_logits, first_argmax, straight_through
+from hardwire.randomness import check_seed, generator, normal
+from hardwire.selection import Method, check_logits, first_argmax, replace_gradient
 from hardwire.systems.choice import Auxiliary, Choice
 from hardwire.temperature import Temperature
 
@@ -20,11 +20,26 @@ GRADIENTS = ("copy", "softmax")
 
 
 class VectorQuantizer(Auxiliary):
-    """Replaces vectors by codes: [..., features] -> the same shape (the vectors lie along `axis`).
+    """Replaces vectors by codes of a codebook: [..., features] -> the same shape. A node is a vector.
 
-    codes: K. A node of the choice is a vector. gradient: "copy" (with hard-st this is the VQ-VAE) or "softmax" (any
-    method, CAGE too). commitment: coefficient of |z - code|^2 in the auxiliary loss, which with "copy" also holds the
-    codebook's own loss. method, tau, cage, seed: as in `hw.LogicLayer`; the codes start as N(0, 1).
+    Args:
+        codes: K, the number of codes. They start as N(0, 1).
+        features: The length of a vector.
+        method: "soft-mix", "soft-gumbel", "hard-st" or "gumbel-st"; the last two also with "+cage".
+        tau: The temperature, a number or a temperature object.
+        cage: The same as "+cage".
+        seed: The seed of the initial codes and of the noise.
+        gradient: "copy" (with hard-st this is the VQ-VAE) or "softmax" (any method, also with CAGE).
+        commitment: The coefficient of |z - code|^2 in `auxiliary_loss`, which with "copy" also contains the loss of
+            the codebook.
+        axis: The axis of the vectors.
+
+    Example:
+        >>> import hardwire as hw
+        >>> import torch
+        >>> quantizer = hw.VectorQuantizer(codes=64, features=8, seed=0)
+        >>> quantizer(torch.randn(32, 8)).shape, quantizer.codes(torch.randn(32, 8)).shape
+        (torch.Size([32, 8]), torch.Size([32]))
     """
 
     def __init__(
@@ -40,17 +55,17 @@ class VectorQuantizer(Auxiliary):
         axis: int = -1,
     ):
         super().__init__()
-        self.choice = Choice(codes, method, tau, cage, seed)
+        self.choice = Choice(codes, method, tau, cage, seed, noise="sample")
         if gradient not in GRADIENTS:
             raise unknown_name("gradient", gradient, GRADIENTS)
         if gradient == "copy" and (cage or not self.choice.selector.method.hard):
             raise HardwireError(
-                "gradient 'copy' hands on the gradient of one chosen code: it needs hard-st or gumbel-st without CAGE; "
-                "use gradient='softmax'"
+                "gradient 'copy' passes on the gradient of one chosen code: it needs hard-st or gumbel-st without "
+                "CAGE; use gradient='softmax'"
             )
         self.gradient, self.commitment, self.axis = gradient, float(commitment), axis
-        generator = torch.Generator().manual_seed(self.choice.selector.seed)
-        self.codebook = nn.Parameter(torch.randn(codes, whole_number("features", features), generator=generator))
+        features = whole_number("features", features)
+        self.codebook = nn.Parameter(normal(self.choice.selector.seed, "codebook", self.choice.choices, features))
 
     def forward(self, z: torch.Tensor) -> torch.Tensor:
         vectors = _vectors(z, self.codebook, self.axis)
@@ -58,7 +73,7 @@ class VectorQuantizer(Auxiliary):
         training = self.training and self.choice.mode == "method" and torch.is_grad_enabled()
         self.auxiliary = self._loss(vectors, values) if training else None
         if self.gradient == "copy" and training:
-            values = straight_through(values.detach(), vectors)
+            values = replace_gradient(values.detach(), vectors)
         return values.movedim(-1, self.axis)
 
     def _values(self, vectors: torch.Tensor) -> torch.Tensor:
@@ -77,27 +92,27 @@ class VectorQuantizer(Auxiliary):
 
     @torch.no_grad()
     def initialise(self, z: torch.Tensor, seed: int = 0) -> None:
-        """Sets the codes to K of the vectors of z, drawn without replacement."""
+        """Sets the codes to K vectors of z, drawn without replacement."""
         vectors, codes = _vectors(z, self.codebook, self.axis).flatten(0, -2), len(self.codebook)
         if len(vectors) < codes:
             raise HardwireError(
                 f"{len(vectors)} vectors cannot start {codes} codes; give at least {codes}, or keep the random start"
             )
-        drawn = torch.randperm(len(vectors), generator=torch.Generator().manual_seed(check_seed(seed)))[:codes]
-        self.codebook.copy_(vectors[drawn.to(vectors.device)])
+        drawn = generator(check_seed(seed), "codebook.initialise").permutation(len(vectors))[:codes]
+        self.codebook.copy_(vectors[torch.from_numpy(drawn).to(vectors.device)])
 
     @torch.no_grad()
     def codes(self, z: torch.Tensor) -> torch.Tensor:
-        """The index of the nearest code of each vector, ties to the lowest: int64, z's shape without `axis`."""
+        """The index of the nearest code of each vector, ties to the lowest; int64, of z's shape without `axis`."""
         return _nearest(_vectors(z, self.codebook, self.axis), self.codebook)
 
     def deploy(self) -> "Codebook":
-        """The hard codebook: nearest codes, nothing else."""
+        """The deployed codebook, which returns nearest codes."""
         return Codebook(self.codebook.detach().clone(), self.axis).eval()
 
 
 class Codebook(nn.Module):
-    """A deployed quantiser: each vector becomes its nearest code; `codes` gives indices, `values` turns them back."""
+    """A deployed quantiser: replaces each vector by its nearest code. `codes` returns indices, `values` the codes."""
 
     codebook: torch.Tensor
 
@@ -110,7 +125,7 @@ class Codebook(nn.Module):
         return _nearest(_vectors(z, self.codebook, self.axis), self.codebook)
 
     def values(self, codes: torch.Tensor) -> torch.Tensor:
-        """int64 [...] -> vectors [..., features], along `axis` again."""
+        """The vectors of codes int64 [...], along `axis`."""
         return self.codebook[codes].movedim(-1, self.axis)
 
     def forward(self, z: torch.Tensor) -> torch.Tensor:
@@ -118,7 +133,7 @@ class Codebook(nn.Module):
 
 
 def code_logits(vectors: torch.Tensor, codebook: torch.Tensor) -> torch.Tensor:
-    """-|z - e|^2 for vectors [..., features] and codebook [K, features] -> [..., K]."""
+    """-|z - e|^2, [..., K], for vectors [..., features] and a codebook [K, features]."""
     squares = vectors.square().sum(-1, keepdim=True) + codebook.square().sum(-1)
     return 2 * vectors @ codebook.T - squares
 
@@ -128,7 +143,7 @@ def _nearest(vectors: torch.Tensor, codebook: torch.Tensor) -> torch.Tensor:
 
 
 def _vectors(z: torch.Tensor, codebook: torch.Tensor, axis: int) -> torch.Tensor:
-    """z with its vectors on the last axis."""
+    """Moves the vectors of z to the last axis."""
     if z.ndim < 2 or not -z.ndim <= axis < z.ndim or z.shape[axis] != codebook.shape[1] or z.numel() == 0:
         raise HardwireError(
             f"input of shape {list(z.shape)}; this codebook reads vectors of {codebook.shape[1]} features along "

@@ -1,9 +1,9 @@
-"""Mixtures of experts: a router chooses, row by row, which expert network answers.
+"""Mixtures of experts: a router chooses for each row which expert network computes its output.
 
-Any selection method routes: soft-mix is the classical soft gating, hard-st and gumbel-st choose one expert exactly;
-`scaled=True` is the Switch Transformer's top-1 (the chosen output times its probability, and nothing else runs).
-`SoftMoE` mixes on both sides (Puigcerver et al.). Surprising: a straight-through router learns from all experts'
-answers, so training runs all of them forward, but only the chosen one backward; deployed, only the chosen one runs.
+Any method can route: soft-mix is the classical soft gating, hard-st and gumbel-st choose exactly one expert, and
+`scaled=True` is the top-1 routing of the Switch Transformer (the chosen output times its probability). `SoftMoE` mixes
+on both sides (Puigcerver et al.). Surprising: a straight-through router learns from the outputs of all experts, so
+training runs all of them forward, but only the chosen one backward. When deployed, only the chosen one runs.
 """
 
 import copy
@@ -21,13 +21,27 @@ from hardwire.temperature import Temperature
 
 
 class MixtureOfExperts(Auxiliary):
-    """Routes each row to experts: [..., features] -> [..., outputs].
+    """Routes each row to an expert: [..., features] -> [..., outputs]. A node is a row.
 
-    features: of a row, or a router module of your own that gives logits [rows, K]. experts: K modules that take
-    [rows, features] row by row (no BatchNorm) and all give the same shape; random layers such as dropout would draw
-    again for the router's gradient. A node of the choice is a row. method, tau, cage, seed: as in `hw.LogicLayer`.
-    scaled: Switch-style; the router learns through its probability of the chosen expert alone, so tau and CAGE have
-    no part in it. balance: coefficient of the load-balancing loss, which `auxiliary_loss(model)` gives.
+    Args:
+        features: The number of features of a row, or your own router, a module that returns logits [rows, K].
+        experts: K modules that map [rows, features] row by row (no BatchNorm) to the same shape. Random layers such as
+            dropout would draw again for the router's gradient.
+        method: "soft-mix", "soft-gumbel", "hard-st" or "gumbel-st"; the last two also with "+cage".
+        tau: The temperature, a number or a temperature object.
+        cage: The same as "+cage".
+        seed: The seed of the noise. The router's weights come from torch's generator.
+        scaled: Whether the router learns only through its probability of the chosen expert, as in the Switch
+            Transformer. It then does not use tau and CAGE.
+        balance: The coefficient of the load-balancing loss in `auxiliary_loss`.
+
+    Example:
+        >>> import hardwire as hw
+        >>> import torch
+        >>> experts = [torch.nn.Linear(8, 3) for _ in range(4)]
+        >>> model = hw.MixtureOfExperts(8, experts, method="hard-st+cage", balance=0.01)
+        >>> model(torch.randn(32, 8)).shape
+        torch.Size([32, 3])
     """
 
     def __init__(
@@ -42,7 +56,7 @@ class MixtureOfExperts(Auxiliary):
         balance: float = 0.0,
     ):
         super().__init__()
-        self.choice = Choice(len(experts), method, tau, cage, seed)
+        self.choice = Choice(len(experts), method, tau, cage, seed, noise="sample")
         if scaled and (cage or not self.choice.selector.method.hard):
             raise HardwireError("scaled (Switch) routing needs hard-st or gumbel-st without CAGE: it has no surrogate")
         self.experts = nn.ModuleList(experts)
@@ -67,7 +81,7 @@ class MixtureOfExperts(Auxiliary):
         return result
 
     def _learn(self, rows: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-        """The mixture, or the chosen answers with the gradient of the choice attached."""
+        """The mixture, or the chosen outputs with the gradient of the choice."""
         if not self.choice.picks:
             return _mixture(self.experts, rows, weights)
         chosen = dispatch(self.experts, rows, first_argmax(weights.detach()))
@@ -76,7 +90,11 @@ class MixtureOfExperts(Auxiliary):
         return chosen_output(chosen, weights, candidates)
 
     def deploy(self, soft: bool = False) -> nn.Module:
-        """The top-1 router with a copy of the experts, in eval mode; soft: the mixture of all, at today's tau."""
+        """A copy of the router and the experts in eval mode.
+
+        Args:
+            soft: Return the mixture of all experts at the current temperature, in place of top-1 routing.
+        """
         router, experts = copy.deepcopy(self.router), copy.deepcopy(self.experts)
         if soft:
             return SoftRouter(router, experts, self.choice.selector.temperature.tau.item()).eval()
@@ -84,7 +102,7 @@ class MixtureOfExperts(Auxiliary):
 
 
 class TopOneRouter(nn.Module):
-    """A deployed mixture: each row is answered by one expert, and only experts with rows run."""
+    """A deployed mixture: each row goes to one expert, and only experts with rows run."""
 
     def __init__(self, router: nn.Module, experts: nn.ModuleList, scaled: bool = False):
         super().__init__()
@@ -113,11 +131,27 @@ class SoftRouter(nn.Module):
 
 
 class SoftMoE(nn.Module):
-    """Soft MoE: [batch, tokens, features] -> [batch, tokens, outputs].
+    """Soft MoE: [batch, tokens, features] -> [batch, tokens, outputs]. A node is a token.
 
-    Each of K experts has `slots`; a slot reads a softmax mixture of the tokens (dispatch), and each token reads a
-    mixture of the slots' answers (combine). Combining is the choice: a node is a token, its candidates the K * slots
-    answers. With soft-mix at tau 1 this is the published layer; picking methods give each token one slot's answer.
+    A slot of an expert reads a softmax mixture of the tokens, and each token chooses among the outputs of all slots, or
+    mixes them. With soft-mix at tau 1 this is the published layer; a hard method gives each token the output of one
+    slot.
+
+    Args:
+        features: The number of features of a token.
+        experts: K modules that map [rows, features] row by row to the same shape.
+        slots: The number of slots of each expert.
+        method: "soft-mix", "soft-gumbel", "hard-st" or "gumbel-st"; the last two also with "+cage".
+        tau: The temperature, a number or a temperature object.
+        cage: The same as "+cage".
+        seed: The seed of the noise. The router's weights come from torch's generator.
+
+    Example:
+        >>> import hardwire as hw
+        >>> import torch
+        >>> model = hw.SoftMoE(8, [torch.nn.Linear(8, 3) for _ in range(4)], slots=2)
+        >>> model(torch.randn(5, 10, 8)).shape
+        torch.Size([5, 10, 3])
     """
 
     def __init__(
@@ -132,7 +166,7 @@ class SoftMoE(nn.Module):
     ):
         super().__init__()
         self.slots = whole_number("slots", slots)
-        self.choice = Choice(len(experts) * self.slots, method, tau, cage, seed)
+        self.choice = Choice(len(experts) * self.slots, method, tau, cage, seed, noise="sample")
         self.experts = nn.ModuleList(experts)
         self.router = nn.Linear(whole_number("features", features), self.choice.choices, bias=False)
 
@@ -142,13 +176,17 @@ class SoftMoE(nn.Module):
         return result
 
     def deploy(self, soft: bool = False) -> "DeployedSoftMoE":
-        """Each token takes the answer of its best slot; soft: the mixture of all, at today's tau."""
+        """A copy in which each token gets the output of its best slot.
+
+        Args:
+            soft: Mix all slots at the current temperature instead.
+        """
         tau = self.choice.selector.temperature.tau.item() if soft else None
         return DeployedSoftMoE(copy.deepcopy(self.router), copy.deepcopy(self.experts), self.slots, tau).eval()
 
 
 class DeployedSoftMoE(nn.Module):
-    """A Soft MoE in use: tokens combine slots at temperature tau, or take the best one where tau is None."""
+    """A deployed Soft MoE: tokens mix slots at temperature tau, or use the best one if tau is None."""
 
     def __init__(self, router: nn.Module, experts: nn.ModuleList, slots: int, tau: float | None):
         super().__init__()
@@ -164,9 +202,13 @@ class DeployedSoftMoE(nn.Module):
 
 
 def load_balance(logits: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
-    """The Switch Transformer's loss K * sum_k f_k P_k for logits [rows, K] and choices [rows]: 1 for an even load.
+    """The load-balancing loss of the Switch Transformer, K * sum_k f_k P_k, which is 1 for an even load.
 
-    f_k: the share of rows that chose k; P_k: the mean probability softmax(logits)_k, which learns.
+    f_k is the share of rows that chose k, and P_k the mean probability softmax(logits)_k, through which it learns.
+
+    Args:
+        logits: [rows, K].
+        index: The chosen experts, [rows].
     """
     choices = logits.shape[-1]
     share = torch.bincount(index, minlength=choices) / len(logits)
@@ -174,7 +216,7 @@ def load_balance(logits: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
 
 
 def dispatch(experts: Iterable[nn.Module], rows: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
-    """Row n of [rows, features] through expert index[n]; an expert without rows does not run."""
+    """Maps row n of [rows, features] by expert index[n]; an expert without rows does not run."""
     order = index.argsort(stable=True)
     experts = list(experts)
     counts = torch.bincount(index, minlength=len(experts)).tolist()
@@ -205,7 +247,7 @@ def _all_answers(experts: nn.ModuleList, rows: torch.Tensor) -> list[torch.Tenso
 
 
 def _check_answers(answers: dict[int, tuple[torch.Tensor, int]]) -> list[torch.Tensor]:
-    """The answers alone, if each has as many rows as it was asked and the shape of the first."""
+    """The outputs; raises unless each has as many rows as its input, and the shape of the first."""
     first, shape = next((k, tuple(answer.shape[1:])) for k, (answer, _) in answers.items())
     for k, (answer, rows) in answers.items():
         if answer.shape != (rows, *shape):
@@ -217,7 +259,7 @@ def _check_answers(answers: dict[int, tuple[torch.Tensor, int]]) -> list[torch.T
 
 
 def _slot_answers(experts: nn.ModuleList, x: torch.Tensor, logits: torch.Tensor, slots: int) -> torch.Tensor:
-    """[batch, K * slots, outputs]: each expert on its slots, which are mixtures of the tokens."""
+    """The outputs of all slots, [batch, K * slots, outputs]; a slot reads a mixture of the tokens."""
     mixed = torch.softmax(logits, dim=1).transpose(1, 2) @ x
     parts = [part.flatten(0, 1) for part in mixed.split(slots, dim=1)]
     answers = {k: (expert(part), len(part)) for k, (expert, part) in enumerate(zip(experts, parts, strict=True))}

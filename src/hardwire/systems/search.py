@@ -1,10 +1,10 @@
 """Architecture search: cells whose edges choose their operation, as in DARTS (soft-mix), SNAS (soft-gumbel with a
 falling temperature) and GDAS (gumbel-st), or by hard-st.
 
-A cell is a small graph: each of its `nodes` adds up what its edges bring from the input and from all nodes before it,
-and the output is the mean of the nodes. Surprising: operations normalise with GroupNorm, not BatchNorm, because running
-statistics gathered from a mixture would be wrong for the chosen operation alone, a second gap on top of the one we
-measure. Weights and logits train together (single level), and the deployed network keeps the trained weights.
+A cell is a small graph: each node is the sum of its edges from the input and from all earlier nodes, and the output is
+the mean of the nodes. Surprising: operations normalise with GroupNorm and not with BatchNorm, because the running
+statistics of a mixture would be wrong for the chosen operation alone, which would be a second gap. Weights and logits
+train together (single level), and the deployed network keeps the trained weights.
 """
 
 import copy
@@ -16,6 +16,7 @@ import torch
 from torch import nn
 
 from hardwire.errors import HardwireError, unknown_name, whole_number
+from hardwire.randomness import child_seed, normal
 from hardwire.selection import Method, first_argmax
 from hardwire.systems.choice import Choice, chosen_output
 from hardwire.temperature import Temperature
@@ -46,10 +47,14 @@ OPERATIONS: dict[str, Callable[[int], nn.Module]] = {  # name -> channels -> a m
 }
 
 
-class Cell(nn.Module):
-    """The parameters of a cell: logits [edges, K] and K operations on each edge; the caller gives the weights.
+class CellGraph(nn.Module):
+    """The parameters of a cell: logits [edges, K] and K operations on each edge. The caller chooses.
 
-    operations: names out of OPERATIONS, or functions from the number of channels to a module that keeps the shape.
+    Args:
+        channels: The number of channels.
+        nodes: The number of nodes.
+        operations: Names of OPERATIONS, or functions of the number of channels that return a module of this shape.
+        seed: The seed of the initial logits.
     """
 
     def __init__(self, channels: int, nodes: int, operations: Sequence[Operation], seed: int):
@@ -60,11 +65,10 @@ class Cell(nn.Module):
         edges = self.nodes * (self.nodes + 1) // 2
         builders = [OPERATIONS[name] if isinstance(name, str) else name for name in operations]
         self.edges = nn.ModuleList(nn.ModuleList(build(channels) for build in builders) for _ in range(edges))
-        start = torch.randn(edges, len(self.names), generator=torch.Generator().manual_seed(seed))
-        self.logits = nn.Parameter(_LOGIT_SCALE * start)
+        self.logits = nn.Parameter(_LOGIT_SCALE * normal(seed, "cell.logits", edges, len(self.names)))
 
     def forward(self, x: torch.Tensor, weights: torch.Tensor, picks: bool) -> torch.Tensor:
-        """x [batch, channels, height, width] with weights [edges, K], one-hot where `picks`."""
+        """Maps x [batch, channels, height, width] by weights [edges, K], which are one-hot if `picks`."""
 
         def run_edge(edge: int, h: torch.Tensor) -> torch.Tensor:
             return _run_edge(self._operations(edge), self.names, h, weights[edge], picks)
@@ -87,7 +91,7 @@ class Cell(nn.Module):
 
 
 class FixedCell(nn.Module):
-    """A cell with one operation on each edge: what a search leaves."""
+    """A deployed cell, with one operation on each edge."""
 
     def __init__(self, operations: Sequence[nn.Module], nodes: int):
         super().__init__()
@@ -98,10 +102,23 @@ class FixedCell(nn.Module):
 
 
 class SearchCell(nn.Module):
-    """One cell that chooses for itself: [batch, channels, height, width] -> the same shape.
+    """One search cell: [batch, channels, height, width] -> the same shape. A node of the choice is an edge.
 
-    A node of the choice is an edge. method, tau, cage: as in `hw.LogicLayer`. seed: of the first logits and the noise;
-    the operations' weights come from torch's generator.
+    Args:
+        channels: The number of channels.
+        nodes: The number of nodes of the cell's graph.
+        operations: Names of `OPERATIONS`, or functions of the number of channels that return a module of this shape.
+        method: "soft-mix", "soft-gumbel", "hard-st" or "gumbel-st"; the last two also with "+cage".
+        tau: The temperature, a number or a temperature object.
+        cage: The same as "+cage".
+        seed: The seed of the initial logits and of the noise. The weights of operations come from torch's generator.
+
+    Example:
+        >>> import hardwire as hw
+        >>> import torch
+        >>> cell = hw.SearchCell(channels=4, nodes=2, operations=("skip", "conv3"), seed=0)
+        >>> cell(torch.randn(1, 4, 8, 8)).shape, len(cell.architecture())
+        (torch.Size([1, 4, 8, 8]), 3)
     """
 
     def __init__(
@@ -116,7 +133,7 @@ class SearchCell(nn.Module):
     ):
         super().__init__()
         self.choice = Choice(len(operations), method, tau, cage, seed)
-        self.cell = Cell(channels, nodes, operations, self.choice.selector.seed)
+        self.cell = CellGraph(channels, nodes, operations, self.choice.selector.seed)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         out: torch.Tensor = self.cell(x, self.choice(self.cell.logits), self.choice.picks)
@@ -127,15 +144,35 @@ class SearchCell(nn.Module):
         return self.cell.architecture()
 
     def deploy(self) -> FixedCell:
-        """The chosen operations alone, with a copy of their weights."""
+        """A cell of the chosen operations alone, with a copy of their weights."""
         return self.cell.deploy()
 
 
 class SearchNetwork(nn.Module):
-    """A classifier of images out of search cells: [batch, inputs, height, width] -> class scores [batch, classes].
+    """An image classifier made of search cells: [batch, inputs, height, width] -> class scores [batch, classes].
 
-    A convolution, then `cells` cells with a halving of the image between them, then the mean over the image and a
-    linear layer. One choice serves all cells, so that CAGE's confidence is the network's.
+    A convolution, then the cells with a halving of the image between them, then the mean over the image and a linear
+    layer. All cells share one choice, so that CAGE uses the confidence of the network.
+
+    Args:
+        inputs: The number of channels of an image.
+        classes: The number of classes.
+        channels: The number of channels of the cells.
+        cells: The number of cells.
+        nodes: The number of nodes of each cell's graph.
+        operations: Names of `OPERATIONS`, or functions of the number of channels that return a module of this shape.
+        method: "soft-mix", "soft-gumbel", "hard-st" or "gumbel-st"; the last two also with "+cage".
+        tau: The temperature, a number or a temperature object.
+        cage: The same as "+cage".
+        seed: The seed of the initial logits and of the noise. All other weights come from torch's generator.
+
+    Example:
+        >>> import hardwire as hw
+        >>> import torch
+        >>> net = hw.SearchNetwork(inputs=1, classes=10, channels=4, method="hard-st+cage", seed=0)
+        >>> net(torch.randn(2, 1, 8, 8)).shape
+        torch.Size([2, 10])
+        >>> deployed = net.deploy()
     """
 
     def __init__(
@@ -153,14 +190,15 @@ class SearchNetwork(nn.Module):
     ):
         super().__init__()
         self.choice = Choice(len(operations), method, tau, cage, seed)
-        first = self.choice.selector.seed * 1009  # as LogicNetwork spaces the seeds of its layers
+        seed = self.choice.selector.seed
         whole_number("inputs", inputs)
         whole_number("classes", classes, least=2)
         self.stem = nn.Sequential(
             nn.Conv2d(inputs, whole_number("channels", channels), 3, padding=1), nn.GroupNorm(1, channels), nn.ReLU()
         )
         self.cells = nn.ModuleList(
-            Cell(channels, nodes, operations, first + index) for index in range(whole_number("cells", cells))
+            CellGraph(channels, nodes, operations, child_seed(seed, f"cells.{index}"))
+            for index in range(whole_number("cells", cells))
         )
         self.halve = nn.AvgPool2d(2, ceil_mode=True)
         self.head = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, classes))
@@ -173,15 +211,15 @@ class SearchNetwork(nn.Module):
         out: torch.Tensor = self.head(h)
         return out
 
-    def _cells(self) -> list[Cell]:
-        return [cell for cell in self.cells if isinstance(cell, Cell)]
+    def _cells(self) -> list[CellGraph]:
+        return [cell for cell in self.cells if isinstance(cell, CellGraph)]
 
     def architecture(self) -> list[list[str]]:
         """The deployed operation of each edge, by cell."""
         return [cell.architecture() for cell in self._cells()]
 
     def deploy(self) -> nn.Sequential:
-        """The chosen architecture as a plain network, with a copy of the trained weights, in eval mode."""
+        """The chosen architecture as a plain nn.Sequential in eval mode, with a copy of the trained weights."""
         parts: list[nn.Module] = [copy.deepcopy(self.stem)]
         for index, cell in enumerate(self._cells()):
             parts += [copy.deepcopy(self.halve), cell.deploy()] if index else [cell.deploy()]
@@ -212,7 +250,7 @@ def _sum(terms: Iterable[torch.Tensor]) -> torch.Tensor:
 def _run_edge(
     operations: Sequence[nn.Module], names: Sequence[str], h: torch.Tensor, weights: torch.Tensor, picks: bool
 ) -> torch.Tensor:
-    """The mixture of the operations, or the picked one; the others then run only if the weights need a gradient."""
+    """The mixture of the operations, or the chosen one; the others then run only if the weights need a gradient."""
     if not picks:
         return _sum(w * _run(op, name, h) for w, op, name in zip(weights, operations, names, strict=True))
     index = int(weights.detach().argmax())

@@ -1,7 +1,8 @@
-"""Sparse experts beyond top-1: each row takes its best few (GShard), or each expert takes its rows (Expert Choice).
+"""Sparse experts beyond top-1: each row uses its best few experts (GShard), or each expert chooses its rows (Expert
+Choice).
 
-Both pick in training exactly as in use, so neither has a selection gap. Surprising: Expert Choice has another one. What
-an expert takes depends on the rows that come with a row, so a row alone is answered otherwise than in its batch.
+Both choose in training exactly as in use, so neither has a selection gap. Surprising: Expert Choice has a different
+gap. Its choice depends on the other rows of the batch, so a row alone has another output than in its batch.
 """
 
 import copy
@@ -17,11 +18,24 @@ from hardwire.systems.experts import as_rows, dispatch, load_balance
 
 
 class TopExperts(Auxiliary):
-    """Each row is answered by its `top` best experts, by their probabilities: [..., features] -> [..., outputs].
+    """Mixes the best few experts of each row: [..., features] -> [..., outputs].
 
-    The weights of a row's experts are made to add up to 1, as in GShard; the router learns through them alone. features
-    and experts: as in `MixtureOfExperts`. method: hard-st, or gumbel-st, whose noise has a say in who is best. balance:
-    coefficient of the load-balancing loss of the first choices, which `auxiliary_loss(model)` gives.
+    The weights of a row's experts are normalised to a sum of 1, as in GShard, and the router learns through them alone.
+
+    Args:
+        features: The number of features of a row.
+        experts: K modules that map [rows, features] row by row to the same shape.
+        top: The number of experts of each row.
+        method: "hard-st", or "gumbel-st" to add noise to the logits in training.
+        seed: The seed of the noise. The router's weights come from torch's generator.
+        balance: The coefficient of the load-balancing loss of the first choices in `auxiliary_loss`.
+
+    Example:
+        >>> import hardwire as hw
+        >>> import torch
+        >>> model = hw.TopExperts(8, [torch.nn.Linear(8, 3) for _ in range(4)], top=2)
+        >>> model(torch.randn(32, 8)).shape
+        torch.Size([32, 3])
     """
 
     def __init__(
@@ -55,7 +69,7 @@ class TopExperts(Auxiliary):
 
 
 class TopRouter(nn.Module):
-    """Deployed: only the experts that a row asks for run on it."""
+    """Deployed `TopExperts`: only the chosen experts run on a row."""
 
     def __init__(self, router: nn.Module, experts: nn.ModuleList, top: int):
         super().__init__()
@@ -70,11 +84,26 @@ class TopRouter(nn.Module):
 
 
 class ExpertChoice(nn.Module):
-    """Each expert takes the rows of a batch that want it most: [..., features] -> [..., outputs].
+    """Each expert chooses its rows of a batch: [..., features] -> [..., outputs].
 
-    A row wants experts by softmax over them; expert k takes the rows * capacity / K that want it most, and its answers
-    count by how much they do. So the load is even by construction, and a row may get several experts or none (zeros:
-    add the input back around it). method: hard-st, or gumbel-st, whose noise has a say in what a row wants.
+    Every row has a softmax over the experts. Expert k chooses the rows * capacity / K rows with the largest weight for
+    it, and its outputs are multiplied by these weights. So the load is even by construction, and a row may get several
+    experts or none. With none its output is zero, so add the input back around this module.
+
+    Args:
+        features: The number of features of a row.
+        experts: K modules that map [rows, features] row by row to the same shape.
+        capacity: The average number of experts of a row.
+        method: "hard-st", or "gumbel-st" to add noise to the logits in training.
+        seed: The seed of the noise. The router's weights come from torch's generator.
+
+    Example:
+        >>> import hardwire as hw
+        >>> import torch
+        >>> model = hw.ExpertChoice(8, [torch.nn.Linear(8, 8) for _ in range(4)], capacity=2.0)
+        >>> x = torch.randn(32, 8)
+        >>> (x + model(x)).shape
+        torch.Size([32, 8])
     """
 
     def __init__(
@@ -104,7 +133,7 @@ class ExpertChoice(nn.Module):
 
 
 class ChoosingExperts(nn.Module):
-    """Deployed: the same rule without noise, on whatever rows come together."""
+    """Deployed `ExpertChoice`: the same rule without noise, on the rows of a batch."""
 
     def __init__(self, router: nn.Module, experts: nn.ModuleList, capacity: float):
         super().__init__()
@@ -118,14 +147,14 @@ class ChoosingExperts(nn.Module):
 
 
 def _hard_choice(experts: int, method: str | Method, seed: int | None) -> Choice:
-    choice = Choice(experts, method, seed=seed)
+    choice = Choice(experts, method, seed=seed, noise="sample")
     if not choice.selector.method.hard:
-        raise HardwireError("sparse experts pick: use hard-st or gumbel-st; for mixtures there is MixtureOfExperts")
+        raise HardwireError("sparse experts need hard-st or gumbel-st; for mixtures there is MixtureOfExperts")
     return choice
 
 
 def _top_answers(experts: nn.ModuleList, rows: torch.Tensor, logits: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
-    """The answers of the experts index [rows, top], weighted by softmax over the logits of just those."""
+    """The outputs of the experts index [rows, top], weighted by a softmax over their logits."""
     shares = torch.softmax(logits.gather(-1, index), dim=-1)
     answers = torch.stack([dispatch(experts, rows, one) for one in index.unbind(-1)], dim=1)
     return (answers * shares.view(*shares.shape, *[1] * (answers.ndim - 2))).sum(1)

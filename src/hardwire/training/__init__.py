@@ -1,18 +1,20 @@
-"""The training loop: batches, evaluation, progress, checkpoints that resume to the same bits.
+"""The training loop: batches, evaluation, progress, and checkpoints that resume to the same bits.
 
-Everything that depends on chance is a function of (seed, iteration), so no generator has to be carried from one process
-to the next.
+Everything random is a function of (seed, iteration), so no generator state has to be carried from one process to the
+next.
 """
 
-from hardwire.training.callbacks import Callback, Run
+from hardwire.training.callbacks import Callback, TrainingRun
 from hardwire.training.divergence import TrainingDiverged
 from hardwire.training.fit import fit
 from hardwire.training.history import History, Record
+from hardwire.training.job import TrainingJob
 from hardwire.training.measures import GapMeasures
 from hardwire.training.memory import memory_needed
 from hardwire.training.redraw import RedrawWires
 from hardwire.training.settings import Settings
 from hardwire.training.tensorboard import TensorBoard
+from hardwire.training.train import TrainedNetwork, train
 
 __all__ = [
     "Callback",
@@ -20,10 +22,13 @@ __all__ = [
     "History",
     "Record",
     "RedrawWires",
-    "Run",
     "Settings",
     "TensorBoard",
+    "TrainedNetwork",
     "TrainingDiverged",
+    "TrainingJob",
+    "TrainingRun",
     "fit",
     "memory_needed",
+    "train",
 ]

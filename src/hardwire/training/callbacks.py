@@ -1,10 +1,11 @@
-"""`Callback`: your own code at fixed points of a training run, and `Run`, what it gets to see.
+"""`Callback`: your own code at fixed points of a training run, and `TrainingRun`, the state it gets to see.
 
 A callback that raises ends the run; the last checkpoint stays. Changing the learning rate in `on_step` is fine as long
-as it depends on `run.iteration` alone: then a resumed run does the same.
+as the change depends on `run.iteration` only: then a resumed run does the same.
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import nn, optim
@@ -14,12 +15,22 @@ from hardwire.training.history import History, Record
 
 
 @dataclass
-class Run:
-    """A training run as it stands.
+class TrainingRun:
+    """The current state of a training run, as callbacks see it.
 
-    iteration: steps done so far, out of iterations. loss: of the latest step. loss_sum: of the steps since the latest
-    evaluation, loss_steps of them. seconds: time spent so far. best: with keep_best, the network's state at the best
-    evaluation.
+    Attributes:
+        net: The module being trained.
+        optimizer: Its optimizer.
+        iterations: Steps the run makes in all.
+        scheduler: The learning rate scheduler, if there is one.
+        iteration: Steps done so far.
+        loss: Loss of the latest step.
+        loss_sum: Sum of the losses since the latest evaluation.
+        loss_steps: Number of losses in `loss_sum`.
+        seconds: Time spent so far, earlier parts of a resumed run included.
+        history: The evaluations so far.
+        best: With `keep_best`, the network's state at the best evaluation.
+        stop: Set it to True in a callback to end the run; it is evaluated once more.
     """
 
     net: nn.Module
@@ -33,20 +44,36 @@ class Run:
     seconds: float = 0.0
     history: History = field(default_factory=History)
     best: dict[str, torch.Tensor] | None = None
-    stop: bool = False  # set by a callback: the run is evaluated as it stands and ends
+    stop: bool = False
 
 
 class Callback:
-    """Override what you need."""
+    """Base class of callbacks of `fit`; override the methods you need.
 
-    def on_start(self, run: Run) -> None:
-        """Before the first step, after a checkpoint was restored."""
+    Example:
+        >>> class StopAt(hw.Callback):
+        ...     def __init__(self, accuracy):
+        ...         self.accuracy = accuracy
+        ...     def on_evaluation(self, run, record):
+        ...         run.stop = record.deploy >= self.accuracy
+        >>> hw.fit(net, data, iterations=5000, callbacks=[StopAt(0.95)])
+    """
 
-    def on_step(self, run: Run) -> None:
-        """After each step. This runs tens of thousands of times: keep it light."""
+    def identity(self, run: TrainingRun) -> dict[str, Any] | None:
+        """What of this callback decides the course of the run, as JSON values; None if it only observes.
 
-    def on_evaluation(self, run: Run, record: Record) -> None:
-        """After each evaluation; `record` is already in run.history."""
+        A checkpoint is continued only by a run whose callbacks say the same.
+        """
+        return None
 
-    def on_end(self, run: Run) -> None:
-        """When the run is over, also when it was broken off."""
+    def on_start(self, run: TrainingRun) -> None:
+        """Called before the first step, after a checkpoint has been restored."""
+
+    def on_step(self, run: TrainingRun) -> None:
+        """Called after each step. This happens tens of thousands of times: keep it light."""
+
+    def on_evaluation(self, run: TrainingRun, record: Record) -> None:
+        """Called after each evaluation; `record` is already in `run.history`."""
+
+    def on_end(self, run: TrainingRun) -> None:
+        """Called when the run is over, also when it was interrupted."""

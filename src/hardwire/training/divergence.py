@@ -1,4 +1,4 @@
-"""Noticing that a run has diverged, and saying where it began."""
+"""Detects that a run has diverged, and names the parameter where it started."""
 
 import torch
 from torch import nn
@@ -7,11 +7,11 @@ from hardwire.errors import HardwireError
 
 
 class TrainingDiverged(HardwireError):
-    """The loss, a gradient or the logits are no longer finite numbers."""
+    """Raised when the loss, a gradient or a parameter is no longer a finite number."""
 
 
 def diverged(net: nn.Module, iteration: int, loss: float) -> TrainingDiverged:
-    """The error for a run whose loss or parameters were found not to be finite at this iteration."""
+    """The error for a run whose loss or parameters are not finite at this iteration."""
     return TrainingDiverged(
         f"training diverged at iteration {iteration}: {_where(net) or 'the class scores are not finite'} "
         f"(loss {loss:g}); lower the learning rate or look at the data"
@@ -19,13 +19,17 @@ def diverged(net: nn.Module, iteration: int, loss: float) -> TrainingDiverged:
 
 
 def is_finite(net: nn.Module) -> bool:
+    """Whether every parameter is a finite number."""
     return all(bool(torch.isfinite(parameter).all()) for parameter in net.parameters())
 
 
 @torch.no_grad()
 def _where(net: nn.Module) -> str | None:
-    """Gradients come from the loss backwards, so the last layer with a bad one is where it began; if all gradients are
-    finite, the optimizer's step was too large for the first bad parameter."""
+    """Where the divergence started, in words.
+
+    Gradients flow backwards from the loss, so the last layer with a non-finite gradient is where it started. If all
+    gradients are finite, the optimizer's step was too large for the first non-finite parameter.
+    """
     parameters = list(net.named_parameters())
     for name, parameter in reversed(parameters):
         if parameter.grad is not None and not torch.isfinite(parameter.grad).all():

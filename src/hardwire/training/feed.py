@@ -1,7 +1,7 @@
-"""What `fit` is fed with: a dataset, arrays, or a DataLoader, as batches to train on and rows to measure on.
+"""Turns what `fit` is given (a dataset, arrays, or a DataLoader) into training batches and evaluation rows.
 
-Surprising: which rows are measured is told by name, because a choice (the best evaluation, when to stop) may be made on
-validation rows and never on the test set.
+Surprising: the evaluation rows have a name, because a selection (of the best evaluation, of when to stop) may be made
+on validation rows and never on the test set.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,8 +13,9 @@ import torch
 from torch.utils.data import DataLoader
 
 from hardwire.bits import Bits, Encoder
-from hardwire.data.arrays import Reading
-from hardwire.data.dataset import SHARE, Dataset, Rows
+from hardwire.data.arrays import ArrayReader
+from hardwire.data.dataset import Dataset
+from hardwire.data.rows import VALIDATION_SHARE, Rows
 from hardwire.errors import HardwireError
 from hardwire.training.history import VALIDATION
 from hardwire.training.order import BatchOrder
@@ -22,8 +23,16 @@ from hardwire.training.order import BatchOrder
 
 @dataclass
 class Feed:
-    """batch: number -> (x, y), the training batches in order. train: their rows, None of a DataLoader. rows: measured,
-    under the name `split`. epoch: batches that make up one pass over the training rows."""
+    """Training batches and evaluation rows.
+
+    Attributes:
+        batch: Function from the number of a batch to its (x, y).
+        train: The training rows; None for a DataLoader.
+        rows: The evaluation rows.
+        split: Name of the evaluation rows: "validation", "test" or "train".
+        epoch: Batches in one pass over the training rows.
+        encoder: How raw values become bits, if that is known.
+    """
 
     batch: Callable[[int], tuple[Any, Any]]
     train: Rows | None
@@ -33,19 +42,19 @@ class Feed:
     encoder: Encoder | None = None
 
 
-def feed(data: Any, validation: Any, batch_size: int, seed: int, gates: bool) -> Feed:
-    """The batches and measured rows of `data`, as `fit` documents them. gates: arrays are read as files of them are."""
+def make_feed(data: Any, validation: Any, batch_size: int, seed: int, encode: bool) -> Feed:
+    """The batches and evaluation rows of `data`, as `fit` documents them; with `encode` arrays are turned into bits."""
     if isinstance(data, DataLoader):
         return _from_loader(data, validation)
-    splits, encoder = _splits(data, validation, gates)
-    train, rows, split = _measured(splits, validation)
+    splits, encoder = _splits(data, validation, encode)
+    train, rows, split = _evaluation_rows(splits, validation)
     order = BatchOrder(len(train), batch_size, seed)
     epoch = len(train) / batch_size
     return Feed(lambda number: train.batch(order.indices(number)), train, rows, split, epoch, encoder)
 
 
-def _splits(data: Any, validation: Any, gates: bool) -> tuple[dict[str, Rows], Encoder | None]:
-    """The rows that are there: "train", "test" and "validation" if they were given."""
+def _splits(data: Any, validation: Any, encode: bool) -> tuple[dict[str, Rows], Encoder | None]:
+    """The rows by name: "train", and "test" and "validation" if they were given."""
     if hasattr(data, "train") and hasattr(data, "test"):
         data = data.with_validation() if validation is True and isinstance(data, Dataset) else data
         given = {"train": data.train, "test": data.test, "validation": getattr(data, "held_out", None)}
@@ -57,10 +66,10 @@ def _splits(data: Any, validation: Any, gates: bool) -> tuple[dict[str, Rows], E
             raise HardwireError("the test set is not for validation; use validation=True for a part of train")
     given = {name: part for name, part in given.items() if part is not None}
     encoder = getattr(data, "encoder", None)
-    if gates and not any(isinstance(_x(part), Bits) or isinstance(part, Rows) for part in given.values()):
+    if encode and not any(isinstance(_x(part), Bits) or isinstance(part, Rows) for part in given.values()):
         pairs = {name: (_array(x), _array(y)) for name, (x, y) in given.items()}
-        reading = Reading({name: x for name, (x, _) in pairs.items()})
-        return {name: reading.split(name, y) for name, (_, y) in pairs.items()}, reading.encoder
+        reader = ArrayReader({name: x for name, (x, _) in pairs.items()})
+        return {name: reader.split(name, y) for name, (_, y) in pairs.items()}, reader.encoder
     return {name: _rows(part) for name, part in given.items()}, encoder
 
 
@@ -69,27 +78,27 @@ def _arrays(data: Any) -> dict[str, Any]:
         return {"train": data}
     if not isinstance(data, tuple | list) or len(data) != 2:
         raise HardwireError(
-            f"fit takes a dataset, a pair (X, y), two such pairs, or a DataLoader, not {type(data).__name__}"
+            f"fit trains on a dataset, a pair (X, y), two such pairs, or a DataLoader, not on a {type(data).__name__}"
         )
     if all(isinstance(part, tuple | Rows) for part in data):
         return {"train": data[0], "test": data[1]}
     return {"train": data}
 
 
-def _measured(splits: dict[str, Rows], validation: Any) -> tuple[Rows, Rows, str]:
-    """The rows to train on, the rows to measure, and the name of these."""
+def _evaluation_rows(splits: dict[str, Rows], validation: Any) -> tuple[Rows, Rows, str]:
+    """The training rows, the evaluation rows, and the name of the latter."""
     train = splits["train"]
     if validation is None or validation is False:
         name = "test" if "test" in splits else "train"
         return train, splits[name], name
     if VALIDATION in splits and not isinstance(validation, float):
         return train, splits[VALIDATION], VALIDATION
-    return *train.hold_out(SHARE if validation is True else validation), VALIDATION
+    return *train.hold_out(VALIDATION_SHARE if validation is True else validation), VALIDATION
 
 
 def _from_loader(loader: "DataLoader[Any]", validation: Any) -> Feed:
     if validation is None or isinstance(validation, bool | float):
-        raise HardwireError("a DataLoader has no rows to measure on; give them, for example validation=data.validation")
+        raise HardwireError("a DataLoader has no evaluation rows; give them, for example validation=data.validation")
     batches = _endless(loader)
     return Feed(lambda number: next(batches), None, _rows(validation), VALIDATION, len(loader))
 
@@ -101,11 +110,11 @@ def _endless(loader: "DataLoader[Any]") -> Iterator[tuple[Any, Any]]:
             empty = False
             yield x, y
         if empty:
-            raise HardwireError("the DataLoader gives no batch")
+            raise HardwireError("the DataLoader is empty; it must yield at least one batch")
 
 
 def _x(part: Any) -> Any:
-    """The x of rows or of a pair, or an object that is like no other."""
+    """The x of rows or of a pair; for anything else an object that equals no other."""
     return part.x if hasattr(part, "x") else part[0] if isinstance(part, tuple | list) else object()
 
 

@@ -1,30 +1,37 @@
 """`fit`: the one training loop, for networks of gates and for every other module that chooses.
 
-What differs between them is an argument: the loss, what is measured, the optimizer. Surprising: nothing is chosen on
-the test set. To stop early or to keep the best state, `fit` wants validation rows, and says so.
+The differences between them are arguments: the loss, the measures, the optimizer. Surprising: nothing is selected on
+the test set. To stop early or to keep the best state, `fit` needs validation rows.
 """
 
 import contextlib
-import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import torch
 from torch import nn, optim
 from torch.nn import functional as F
 from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 
 from hardwire.bits import Columns, Encoder
-from hardwire.errors import HardwireError, whole_number
-from hardwire.layers import Selecting, selection_mode
-from hardwire.measure import check_labels, evaluating, own_loss
+from hardwire.errors import whole_number
+from hardwire.measure import own_loss
 from hardwire.network import LogicNetwork
-from hardwire.training.callbacks import Callback, Run
-from hardwire.training.checkpoint import Checkpoint, identity_of
-from hardwire.training.feed import Feed, feed
-from hardwire.training.history import DECIDES, VALIDATION, History
+from hardwire.training.arguments import (
+    check_network,
+    check_numbers,
+    check_selects,
+    check_validation,
+    make_optimizer,
+    make_scheduler,
+    run_length,
+)
+from hardwire.training.callbacks import Callback, TrainingRun
+from hardwire.training.checkpoint import Checkpoint
+from hardwire.training.feed import make_feed
+from hardwire.training.history import DEFAULT_BEST_BY, History
+from hardwire.training.identity import run_identity
 from hardwire.training.interrupt import InterruptGuard
 from hardwire.training.measures import GapMeasures, Loss, Measures
 from hardwire.training.progress import ProgressLine
@@ -57,65 +64,91 @@ def fit(
     callbacks: Sequence[Callback] = (),
     progress: bool | None = None,
 ) -> History:
-    """Trains `net` and measures it every `evaluate_every` iterations and at the end.
+    """Trains `net` and evaluates it regularly and at the end.
 
-    net: a LogicNetwork, or any module that chooses (with measures of your own, any module). data: a dataset as
-    `hw.data.load` gives; arrays (X, y), or two such pairs, to train and to test on; or a torch DataLoader.
-    iterations: 5000 if not given, or epochs: passes over the training rows. batch_size: rows of a batch; accumulate:
-    batches that make one step. seed: of the order of batches. optimizer: Adam(lr) if not given. scheduler: of the
-    learning rate, a torch one or a function that makes one from the optimizer; moved after each step.
+    Args:
+        net: A `LogicNetwork`, or any module that chooses; with measures of your own, any module.
+        data: A dataset as `hw.data.load` returns it; arrays (X, y), or two such pairs, to train and to test on; or a
+            torch DataLoader.
+        iterations: Optimizer steps. Default: 5000, unless `epochs` is given.
+        batch_size: Rows in a batch.
+        lr: Learning rate of the default optimizer.
+        evaluate_every: Iterations between two evaluations. Default: 500, or one epoch if `epochs` is given.
+        epochs: Passes over the training rows, instead of `iterations`.
+        loss: Function of (output, y). Default: cross entropy, or squared error for a network that computes a number.
+            The `auxiliary` losses of modules are added to it.
+        measures: Function of (net, rows) that returns numbers by name. Default: `GapMeasures`.
+        optimizer: A torch optimizer. Default: Adam with `lr`.
+        scheduler: A torch learning rate scheduler, or a function that makes one from the optimizer. It is stepped after
+            each iteration.
+        accumulate: Batches per optimizer step.
+        seed: Seed of the order of batches.
+        validation: Rows to evaluate on instead of the test set: True for the dataset's own, a share of the training
+            rows (0.2 is the last fifth), or rows of your own.
+        stop_early: Stop after this many evaluations without a better one.
+        keep_best: Finish with the state of the best evaluation.
+        best_by: The measure that decides which evaluation is best; "-name" if lower is better. Default: "deploy".
+        eval_batch_size: Rows per forward pass of an evaluation.
+        checkpoint: File that is written at the start, at each evaluation and on Ctrl-C or SIGTERM. If it exists and
+            belongs to this run, the run continues from there.
+        checkpoint_every: Also write the checkpoint every so many iterations.
+        resume: False starts over although there is a checkpoint.
+        callbacks: Called at each step and evaluation.
+        progress: Show progress on stderr: a live line on a terminal, elsewhere one line per evaluation. Default: only
+            on a terminal.
 
-    loss: of (what net gives, y), cross entropy if not given (squared error, of a number); modules with an `auxiliary`
-    loss have it added. measures: of (net, rows), numbers by name; `GapMeasures` if not given.
+    Returns:
+        The history of all evaluations.
 
-    validation: the rows to measure on instead of the test set: True (the dataset's own), a share of the training rows
-    (the last ones, such as 0.2), or rows of your own. stop_early: stop after so many evaluations without a better one.
-    keep_best: end with the state of the best one. best_by: the measure that says which is better, "deploy" if not
-    given; "-name" where lower is better.
+    Raises:
+        HardwireError: An argument is wrong, does not fit the data, or the checkpoint belongs to another run.
+        TrainingDiverged: The loss or a parameter became infinite or NaN.
 
-    checkpoint: a file, written at the start, at each evaluation, every `checkpoint_every` iterations and on Ctrl-C or
-    SIGTERM; if it exists and belongs to this run, the run goes on from there (resume=False starts over). progress: a
-    live line on stderr, or a line for each evaluation where that is no terminal; by default only on a terminal.
+    Example:
+        >>> data = hw.data.load("digits")
+        >>> net = hw.LogicNetwork(data.inputs, data.classes, width=1000, depth=2, seed=0)
+        >>> history = hw.fit(net, data, iterations=500, batch_size=128, validation=True, checkpoint="run.safetensors")
+        >>> history.final.iteration
+        500
     """
-    _check_numbers(
+    check_numbers(
         batch_size=batch_size, accumulate=accumulate, eval_batch_size=eval_batch_size, evaluate_every=evaluate_every,
         checkpoint_every=checkpoint_every, stop_early=stop_early,
     )  # fmt: skip
     whole_number("seed", seed, least=0)
     loss = loss or own_loss(net)
-    fed = feed(data, validation, batch_size, seed, gates=isinstance(net, LogicNetwork) and loss is None)
-    iterations, evaluate_every = _length(iterations, epochs, fed.epoch / accumulate, evaluate_every)
+    feed = make_feed(data, validation, batch_size, seed, encode=isinstance(net, LogicNetwork) and loss is None)
+    iterations, evaluate_every = run_length(iterations, epochs, feed.epoch / accumulate, evaluate_every)
     if measures is None:
-        _check_chooses(net)
+        check_selects(net)
         measures = GapMeasures(eval_batch_size, loss)
-    _check_network(net, fed, loss)
-    _adopt_names(net, fed.encoder, getattr(data, "columns", None))
+    check_network(net, feed, loss)
+    _adopt_names(net, feed.encoder, getattr(data, "columns", None))
 
-    optimizer = _optimizer(net, optimizer, lr)
-    run = Run(net, optimizer, iterations, _scheduler(scheduler, optimizer))
-    decides: str = getattr(measures, "best_by", DECIDES) if best_by is None else best_by
-    run.history = History(split=fed.split, best_by=decides)
-    _check_choosing(run, stop_early, keep_best)
-    store = None
+    optimizer = make_optimizer(net, optimizer, lr)
+    run = TrainingRun(net, optimizer, iterations, make_scheduler(scheduler, optimizer))
+    best_by = getattr(measures, "best_by", DEFAULT_BEST_BY) if best_by is None else best_by
+    run.history = History(split=feed.split, best_by=best_by)
+    check_validation(run, stop_early, keep_best)
+    saved = None
     if checkpoint is not None:
-        identity = identity_of(
-            net, optimizer, fed.train, fed.rows, batch_size=batch_size, seed=seed,
-            accumulate=accumulate if accumulate > 1 else None, keep_best=keep_best or None,
-            loss=_name(loss), scheduler=_name(run.scheduler),
+        identity = run_identity(
+            run, feed.train or data, feed.rows, callbacks, batch_size=batch_size, seed=seed, accumulate=accumulate,
+            keep_best=keep_best, loss=loss, **_selection(run, evaluate_every, stop_early, keep_best),
         )  # fmt: skip
-        store = _open_checkpoint(checkpoint, identity, run, resume)
+        saved = _open_checkpoint(checkpoint, identity, run, resume)
     callbacks = [*callbacks, *_progress_line(progress)]
-    trainer = Trainer(run, fed, loss or F.cross_entropy, measures, callbacks, store, accumulate, keep_best)
-    with _training_mode(net), InterruptGuard(active=store is not None) as guard, contextlib.ExitStack() as ending:
+    trainer = Trainer(run, feed, loss or F.cross_entropy, measures, callbacks, saved, accumulate, keep_best)
+    with _training_mode(net), InterruptGuard(active=saved is not None) as guard, contextlib.ExitStack() as ending:
         for callback in callbacks:
             ending.callback(callback.on_end, run)
             callback.on_start(run)
-        settled = trainer.settled(stop_early)
-        while run.iteration < iterations and not settled and not run.stop:
+        stopped = trainer.out_of_patience(stop_early)
+        while run.iteration < iterations and not stopped and not run.stop:
             trainer.step()
             if run.iteration % evaluate_every == 0 or run.iteration == iterations:
                 trainer.evaluate()
-                settled = trainer.settled(stop_early)
+                stopped = trainer.out_of_patience(stop_early)
             elif checkpoint_every and run.iteration % checkpoint_every == 0:
                 trainer.save()
             if guard.requested:
@@ -127,72 +160,8 @@ def fit(
     return run.history
 
 
-def _check_numbers(**numbers: int | None) -> None:
-    for name, value in numbers.items():
-        if value is not None:
-            whole_number(name, value)
-
-
-def _length(iterations: int | None, epochs: float | None, epoch: float, evaluate_every: int | None) -> tuple[int, int]:
-    """Iterations in all, and between two evaluations: 500, or one epoch where epochs are counted."""
-    if epochs is None:
-        return whole_number("iterations", 5000 if iterations is None else iterations), evaluate_every or 500
-    if iterations is not None:
-        raise HardwireError("give either iterations or epochs, not both")
-    if not (isinstance(epochs, int | float) and 0 < epochs < math.inf):
-        raise HardwireError(f"epochs {epochs!r} is not a positive number")
-    return _whole(epochs * epoch), evaluate_every or _whole(epoch)
-
-
-def _whole(steps: float) -> int:
-    return max(1, math.ceil(round(steps, 6)))
-
-
-def _check_chooses(net: nn.Module) -> None:
-    if not any(isinstance(module, Selecting) for module in net.modules()):
-        raise HardwireError(
-            f"{type(net).__name__} holds no module that chooses, so it has no gap to measure; give measures of your own"
-        )
-
-
-def _check_network(net: nn.Module, fed: Feed, loss: Loss | None) -> None:
-    """Parameters are finite; and of a classifier one row of each split: its width and its labels fit."""
-    for name, parameter in net.named_parameters():
-        if not torch.isfinite(parameter).all():
-            raise HardwireError(f"{name} holds NaN or infinity before the first step; start from a fresh network")
-    if loss is not None:
-        return
-    for rows in (fed.train, fed.rows):
-        if rows is None:
-            continue
-        if isinstance(net, LogicNetwork) and rows.x.shape[1] != net.inputs:
-            raise HardwireError(
-                f"the data has {rows.x.shape[1]} features but the network reads {net.inputs}; "
-                f"make it with inputs={rows.x.shape[1]}"
-            )
-        if rows.y.ndim != 1 or rows.y.dtype != torch.int64:
-            raise HardwireError("labels are whole numbers, one class for each row; for other targets give a loss")
-        row = rows.x[:1].to(next(net.parameters()).device)
-        with torch.no_grad(), evaluating(net), selection_mode(net, "deploy"):
-            check_labels(rows.y, net(row).shape[-1])
-
-
-def _check_choosing(run: Run, stop_early: int | None, keep_best: bool) -> None:
-    asked = {
-        "stop_early": stop_early is not None,
-        "keep_best": keep_best,
-        "ReduceLROnPlateau": isinstance(run.scheduler, ReduceLROnPlateau),
-    }
-    for name, wanted in asked.items():
-        if wanted and run.history.split != VALIDATION:
-            raise HardwireError(
-                f"{name} chooses by what is measured, and nothing is chosen on the {run.history.split} rows; give "
-                "validation rows: validation=True (--validation) takes the last part of train, 0.2 the last fifth"
-            )
-
-
 def _adopt_names(net: nn.Module, encoder: Encoder | None, columns: Columns | None) -> None:
-    """The model file should carry how raw values become bits, and what they are called; the dataset knows."""
+    """Gives the network the dataset's encoder and column names, so that a model file carries them."""
     if not isinstance(net, LogicNetwork):
         return
     if net.encoder is None and encoder and encoder.features == net.inputs:
@@ -200,44 +169,22 @@ def _adopt_names(net: nn.Module, encoder: Encoder | None, columns: Columns | Non
     net.columns = net.columns or columns
 
 
-def _optimizer(net: nn.Module, optimizer: optim.Optimizer | None, lr: float) -> optim.Optimizer:
-    if optimizer is None:
-        if not (isinstance(lr, int | float) and 0 < lr < math.inf):
-            raise HardwireError(f"lr {lr!r} must be a positive number; the paper uses 0.01 for MNIST")
-        return optim.Adam(net.parameters(), lr=lr, fused=True)  # one pass over memory: a third of the plain step's time
-    if not isinstance(optimizer, optim.Optimizer):
-        raise HardwireError("optimizer is an instance, such as torch.optim.SGD(net.parameters(), lr=0.1)")
-    if isinstance(optimizer, optim.LBFGS):
-        raise HardwireError("LBFGS computes the loss several times a step, which fit does not do; use Adam or SGD")
-    held = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
-    if not any(id(parameter) in held for parameter in net.parameters()):
-        raise HardwireError("the optimizer holds no parameter of this network; make it from net.parameters()")
-    return optimizer
-
-
-def _scheduler(
-    scheduler: LRScheduler | Callable[[optim.Optimizer], LRScheduler] | None, optimizer: optim.Optimizer
-) -> LRScheduler | None:
-    made = scheduler if scheduler is None or isinstance(scheduler, LRScheduler) else scheduler(optimizer)
-    if made is not None and not isinstance(made, LRScheduler):
-        raise HardwireError(f"a scheduler is one of torch.optim.lr_scheduler, not {type(made).__name__}")
-    if made is not None and made.optimizer is not optimizer:
-        raise HardwireError("the scheduler moves another optimizer; pass that one as optimizer=, too")
-    return made
-
-
-def _open_checkpoint(path: str | os.PathLike[str], identity: dict[str, Any], run: Run, resume: bool) -> Checkpoint:
-    """Restores the run, or writes a first checkpoint: a path that cannot be written is better found out now."""
-    store = Checkpoint(path, identity)
-    if resume and store.exists():
-        store.restore(run)
+def _open_checkpoint(
+    path: str | os.PathLike[str], identity: dict[str, Any], run: TrainingRun, resume: bool
+) -> Checkpoint:
+    """Restores the run, or writes a first checkpoint, so that a path that cannot be written fails at once."""
+    checkpoint = Checkpoint(path, identity)
+    if resume and checkpoint.exists():
+        checkpoint.restore(run)
     else:
-        store.write(run)
-    return store
+        checkpoint.write(run)
+    return checkpoint
 
 
-def _name(part: object) -> str | None:
-    return None if part is None else getattr(part, "__qualname__", type(part).__qualname__)
+def _selection(run: TrainingRun, evaluate_every: int, stop_early: int | None, keep_best: bool) -> dict[str, Any]:
+    """When and by what evaluations are compared, where they decide anything."""
+    decides = stop_early is not None or keep_best or isinstance(run.scheduler, ReduceLROnPlateau)
+    return {"evaluate_every": evaluate_every, "best_by": run.history.best_by} if decides else {}
 
 
 def _progress_line(progress: bool | None) -> list[ProgressLine]:

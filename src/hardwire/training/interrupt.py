@@ -1,5 +1,5 @@
-"""Ctrl-C and SIGTERM without damage: the wish to stop is noted, and acted on between two steps, when the state is
-whole."""
+"""Stopping a run cleanly on Ctrl-C and SIGTERM: the request is noted, and acted on between two steps, when the state is
+consistent."""
 
 import signal
 import threading
@@ -9,31 +9,34 @@ from typing import Any
 
 
 class InterruptGuard:
-    """Inside, the first Ctrl-C or SIGTERM sets `requested` and the second one interrupts at once.
+    """Inside the guard, the first Ctrl-C or SIGTERM sets `requested` and the second one interrupts at once.
 
-    Signals reach the main thread only; elsewhere, and where a signal is ignored already, nothing changes. Nor does
-    SIGTERM in a process of a pool, which is its parent's to end. active: otherwise nothing changes at all.
+    Signals are only handled in the main thread; in other threads, and where a signal is already ignored, nothing
+    changes. In a process of a pool SIGTERM is left alone, because the parent uses it to end its workers.
+
+    Args:
+        active: False turns the guard off.
     """
 
     def __init__(self, active: bool = True):
         self.active, self.requested = active, False
-        self._before: dict[signal.Signals, Any] = {}
+        self._previous: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> "InterruptGuard":
         if self.active and threading.current_thread() is threading.main_thread():
-            heeded = [signal.SIGINT] if parent_process() else [signal.SIGINT, signal.SIGTERM]
-            for number in heeded:
+            handled = [signal.SIGINT] if parent_process() else [signal.SIGINT, signal.SIGTERM]
+            for number in handled:
                 if signal.getsignal(number) != signal.SIG_IGN:
-                    self._before[number] = signal.signal(number, self._note) or signal.SIG_DFL
+                    self._previous[number] = signal.signal(number, self._on_signal) or signal.SIG_DFL
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        for number, handler in self._before.items():
+        for number, handler in self._previous.items():
             signal.signal(number, handler)
 
-    def _note(self, number: int, frame: FrameType | None) -> None:
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
         if self.requested:
             raise KeyboardInterrupt
         self.requested = True

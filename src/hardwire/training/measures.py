@@ -1,7 +1,7 @@
-"""What is measured at an evaluation: any function of (net, rows) that gives numbers by name, and the usual one.
+"""What is measured at an evaluation: any function of (net, rows) that returns named numbers, by default `GapMeasures`.
 
-Surprising: what is measured decides nothing about how the network trains. A module whose output is no class score
-trains with a loss of its own and is measured by it, or by whatever function you write.
+Surprising: measures have no influence on how the network trains. A module whose output is not class scores trains with
+a loss of its own and is measured by that loss, or by any function you write.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,21 +11,25 @@ from typing import Any
 import torch
 from torch import nn
 
-from hardwire.data.dataset import Rows
+from hardwire.data.rows import Rows
 from hardwire.layers import GateLayer, Selector
 from hardwire.measure import commitment, gate_usage, measure_gap, node_gaps, parts_in
-from hardwire.training.history import DECIDES
+from hardwire.training.history import DEFAULT_BEST_BY
 
-Loss = Callable[[Any, Any], torch.Tensor]  # (what the network gives, target) -> the mean over the batch
+Loss = Callable[[Any, Any], torch.Tensor]  # (output of the network, target) -> the mean over the batch
 Measures = Callable[[nn.Module, Rows], Mapping[str, Any]]
-NODE_ROWS = 32  # rows of the evaluated split on which node gaps are measured: over thousands of nodes that is plenty
+NODE_ROWS = 32  # rows of the evaluated split on which node gaps are measured; thousands of nodes make up for few rows
 
 
 @dataclass(frozen=True)
 class GapMeasures:
-    """The three passes of any module that chooses, their gaps and the temperature; of gates also how they stand.
+    """Measures the three passes of a module that chooses, the gaps between them and the temperature.
 
-    loss: without one the passes are judged by accuracy, with one by their mean loss.
+    For layers of gates it adds confidence, commitment, gate usage and node gaps, by layer.
+
+    Args:
+        batch_size: Rows per forward pass.
+        loss: Judge the passes by this mean loss instead of by accuracy.
     """
 
     batch_size: int = 1000
@@ -33,7 +37,8 @@ class GapMeasures:
 
     @property
     def best_by(self) -> str:
-        return DECIDES if self.loss is None else f"-{DECIDES}"
+        """The measure that decides which evaluation is best; a minus sign means that lower is better."""
+        return DEFAULT_BEST_BY if self.loss is None else f"-{DEFAULT_BEST_BY}"
 
     def __call__(self, net: nn.Module, rows: Rows) -> dict[str, Any]:
         gap = measure_gap(net, rows, self.batch_size, self.loss)
@@ -41,11 +46,11 @@ class GapMeasures:
         taus = [part.temperature.tau.item() for part in net.modules() if isinstance(part, Selector)]
         measured = {name: getattr(gap, name) for name in names} | {"tau": sum(taus) / len(taus)}
         has_gates = any(isinstance(module, GateLayer) for module in net.modules())
-        return measured | (_of_gates(net, rows) if has_gates else {})
+        return measured | (_gate_measures(net, rows) if has_gates else {})
 
 
-def _of_gates(net: nn.Module, rows: Rows) -> dict[str, Any]:
-    """By layer, how decided the neurons are, what they chose, and how far they are from their deployed gate."""
+def _gate_measures(net: nn.Module, rows: Rows) -> dict[str, Any]:
+    """By layer: how decided the neurons are, which gates they chose, and how far they are from the deployed gate."""
     committed, nodes = commitment(net), node_gaps(net, rows.x[:NODE_ROWS])
     neurons = [part.level.row_count for part in parts_in(net)]
     return {

@@ -1,4 +1,4 @@
-"""How much memory a training needs. Asking for more than there is takes the whole machine down, not only a program."""
+"""Estimates how much memory a training run needs, because asking for more than there is can freeze the machine."""
 
 import os
 from collections.abc import Sequence
@@ -11,23 +11,47 @@ _FLOAT = 4  # bytes
 
 
 def memory_needed(widths: Sequence[int], inputs: int, batch_size: int, candidates: int = 0) -> int:
-    """About so many bytes, for bits: the logits (of gates, and of candidates for both wires), and a batch."""
+    """Estimates the memory of a training run on bits: its logits with gradients and optimizer state, and one batch.
+
+    Args:
+        widths: Neurons of each layer.
+        inputs: Input bits.
+        batch_size: Rows in a batch.
+        candidates: Candidates of each learned wire; 0 for fixed wiring.
+
+    Returns:
+        Bytes, approximately.
+
+    Example:
+        >>> hw.training.memory_needed([64_000] * 6, inputs=784, batch_size=512)
+        102450816
+    """
     logits = len(GATES) + 2 * candidates
     return sum(widths) * logits * _COPIES * _FLOAT + batch_size * (inputs + max(widths)) // 8
 
 
-def memory_there() -> int | None:
-    """The bytes of memory of this machine; None where it does not tell (Windows)."""
+def total_memory() -> int | None:
+    """The memory of this machine in bytes; None where the system does not report it (Windows)."""
     if not hasattr(os, "sysconf"):
         return None
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def check_memory(widths: Sequence[int], inputs: int, batch_size: int, candidates: int = 0) -> None:
-    """Raises where a training needs more than this machine has."""
-    needed, there = memory_needed(widths, inputs, batch_size, candidates), memory_there()
-    if there is not None and needed > there:
+def check_numbers(parameters: int) -> None:
+    """Raises where training so many parameters needs more memory than this machine has."""
+    needed, total = parameters * _COPIES * _FLOAT, total_memory()
+    if total is not None and needed > total:
         raise HardwireError(
-            f"{sum(widths):,} gates at batch size {batch_size:,} need about {needed / 1e9:,.0f} GB of memory and this "
-            f"machine has {there / 1e9:,.0f}; use a smaller width, depth or batch size"
+            f"{parameters:,} parameters need about {needed // 10**9:,} GB of memory to train, and this machine has "
+            f"{total / 1e9:,.0f}; use fewer neurons, kernels or candidates"
+        )
+
+
+def check_memory(widths: Sequence[int], inputs: int, batch_size: int, candidates: int = 0) -> None:
+    """Raises where a training run needs more memory than this machine has."""
+    needed, total = memory_needed(widths, inputs, batch_size, candidates), total_memory()
+    if total is not None and needed > total:
+        raise HardwireError(
+            f"{sum(widths):,} gates at batch size {batch_size:,} need about {needed // 10**9:,} GB of memory and this "
+            f"machine has {total / 1e9:,.0f}; use a smaller width, depth or batch size"
         )

@@ -1,7 +1,7 @@
-"""How a running `fit` shows itself, as a callback: a live line on a terminal, one plain line an evaluation elsewhere.
+"""Shows the progress of `fit`, as a callback: a live line on a terminal, one plain line per evaluation elsewhere.
 
-The live line redraws a few times a second however fast the steps are; a step costs it one look at the clock. What
-matters most stands first, because a narrow terminal cuts the line at its end.
+The live line is redrawn a few times a second however fast the steps are; a step costs it one look at the clock. The
+most important numbers come first, because a narrow terminal cuts off the end of the line.
 """
 
 import time
@@ -11,49 +11,54 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from hardwire.training.callbacks import Callback, Run
+from hardwire.console import make_console
+from hardwire.training.callbacks import Callback, TrainingRun
 from hardwire.training.history import Record
 
 _REFRESH = 0.25  # seconds between two redraws
 _ACCURACIES = {"deploy": "deployed", "method": "method", "argmax": "argmax"}
-_LAST = ("total", "loss", "tau", "confidence", "method", "argmax")  # after what says which evaluation is best
-_UNSAID = ("iteration", "seconds", "selection", "computation", *_LAST)
+_SHOWN_LAST = ("total", "loss", "tau", "confidence", "method", "argmax")
+_NOT_OWN = ("iteration", "seconds", "selection", "computation", *_SHOWN_LAST)  # the others are the user's measures
 
 
 class ProgressLine(Callback):
-    """Shows a run on stderr."""
+    """Shows the progress of a run on stderr.
+
+    Args:
+        console: Where to print instead.
+    """
 
     def __init__(self, console: Console | None = None):
-        self._console = console or Console(stderr=True, highlight=False)
+        self._console = console or make_console(stderr=True)
         self._live: Live | None = None
 
-    def on_start(self, run: Run) -> None:
-        self._begin, self._first, self._next = time.monotonic(), run.iteration, 0.0
+    def on_start(self, run: TrainingRun) -> None:
+        self._started, self._first_iteration, self._next_redraw = time.monotonic(), run.iteration, 0.0
         if run.iteration:
-            self._console.print(f"going on from iteration {run.iteration:,} of {run.iterations:,}", soft_wrap=True)
+            self._console.print(f"resuming at iteration {run.iteration:,} of {run.iterations:,}", soft_wrap=True)
         if self._console.is_terminal:
             self._live = Live(console=self._console, auto_refresh=False)
             self._live.start()
 
-    def on_step(self, run: Run) -> None:
+    def on_step(self, run: TrainingRun) -> None:
         now = time.monotonic()
-        if self._live and now >= self._next:
-            self._next = now + _REFRESH
+        if self._live and now >= self._next_redraw:
+            self._next_redraw = now + _REFRESH
             self._live.update(self._line(run), refresh=True)
 
-    def on_evaluation(self, run: Run, record: Record) -> None:
+    def on_evaluation(self, run: TrainingRun, record: Record) -> None:
         if self._live:
             self._live.update(self._line(run), refresh=True)
         else:
             self._console.print(self._line(run), soft_wrap=True)
 
-    def on_end(self, run: Run) -> None:
+    def on_end(self, run: TrainingRun) -> None:
         if self._live:
             self._live.update(self._line(run), refresh=True)
             self._live.stop()
 
-    def _line(self, run: Run) -> Text:
-        rate = (run.iteration - self._first) / max(time.monotonic() - self._begin, 1e-9)
+    def _line(self, run: TrainingRun) -> Text:
+        rate = (run.iteration - self._first_iteration) / max(time.monotonic() - self._started, 1e-9)
         parts = [f"{run.iteration}/{run.iterations}", f"{rate:.1f} it/s"]
         if rate and run.iteration < run.iterations:
             parts.append(f"{clock((run.iterations - run.iteration) / rate)} left")
@@ -61,11 +66,11 @@ class ProgressLine(Callback):
         return Text("  ".join(parts), no_wrap=bool(self._live), overflow="ellipsis")
 
 
-def _measured(run: Run) -> Iterator[str]:
-    """What the latest evaluation found, what decides first; the loss is that of the latest step."""
-    record, decides = vars(run.history.final), run.history.best_by
-    names = [decides.removeprefix("-"), *(name for name in record if name not in _UNSAID), *_LAST]
-    accuracy = decides == "deploy"
+def _measured(run: TrainingRun) -> Iterator[str]:
+    """The numbers of the latest evaluation, the one that decides first; the loss is that of the latest step."""
+    record, best_by = vars(run.history.final), run.history.best_by
+    names = [best_by.removeprefix("-"), *(name for name in record if name not in _NOT_OWN), *_SHOWN_LAST]
+    accuracy = best_by == "deploy"
     for name in dict.fromkeys(names):
         value = run.loss if name == "loss" else record.get(name)
         if not isinstance(value, int | float):

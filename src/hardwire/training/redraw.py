@@ -1,23 +1,41 @@
-"""`RedrawWires`: candidates that lost make room for new ones while a network with learned wires trains.
+"""`RedrawWires`: replaces the worst candidates of learned wires by new ones during training.
 
-A wire with 16 candidates of thousands of inputs sees few of them. Those with the lowest logits are exchanged now and
-then for inputs drawn anew, so that in the end a wire has tried many at the cost of few. Surprising: nothing has to be
-kept for a resumed run, because what is drawn is a function of the seed and the iteration.
+A wire with 16 candidates sees few of thousands of inputs. When the candidates with the lowest logits are replaced now
+and then, a wire tries many inputs at the cost of few. Surprising: a resumed run needs no extra state, because the draws
+are a function of the seed, the layer and the iteration.
 """
 
+from typing import Any
+
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import optim
 
 from hardwire.errors import HardwireError, whole_number
 from hardwire.layers import LogicLayer
-from hardwire.training.callbacks import Callback, Run
+from hardwire.randomness import generator
+from hardwire.training.callbacks import Callback, TrainingRun
 
 
 class RedrawWires(Callback):
-    """A callback of `fit`: every `every` iterations, during the first `until` of the run, the `share` of each wire's
-    candidates with the lowest logits becomes new inputs, whose logits start `below` under the wire's highest.
+    """A callback of `fit` that replaces the candidates of learned wires with the lowest logits by new inputs.
 
-    The deployed network does not change at that moment: the candidate with the highest logit stays.
+    The deployed network does not change when candidates are replaced: the candidate with the highest logit stays, and
+    new ones start below it. A new candidate is an input that the wire has neither kept nor just lost.
+
+    Args:
+        every: Iterations between two replacements.
+        share: The share of each wire's candidates that is replaced.
+        until: The share of the run after which replacements stop.
+        below: How far below the wire's highest logit new logits start.
+        seed: The seed of the draws.
+
+    Example:
+        >>> import hardwire as hw
+        >>> data = hw.data.load("digits")
+        >>> net = hw.LogicNetwork(data.inputs, data.classes, width=100, depth=2, wiring="learned", candidates=8, seed=0)
+        >>> history = hw.fit(net, data, iterations=20, callbacks=[hw.RedrawWires(every=5)], progress=False)
     """
 
     def __init__(self, every: int = 250, share: float = 0.5, until: float = 0.5, below: float = 1.0, seed: int = 0):
@@ -31,29 +49,36 @@ class RedrawWires(Callback):
             )
         self.share, self.until, self.below = share, until, float(below)
 
-    def on_start(self, run: Run) -> None:
-        if not _wired(run.net):
+    def identity(self, run: TrainingRun) -> dict[str, Any]:
+        return {**vars(self), "last": int(self.until * run.iterations)}
+
+    def on_start(self, run: TrainingRun) -> None:
+        if not _learned_layers(run.net):
             raise HardwireError('the network has no learned wires to redraw; make it with wiring="learned"')
 
-    def on_step(self, run: Run) -> None:
+    def on_step(self, run: TrainingRun) -> None:
         if run.iteration % self.every or run.iteration > self.until * run.iterations:
             return
-        generator = torch.Generator().manual_seed((self.seed * 1_000_003 + run.iteration) % 2**63)  # what torch takes
-        for layer in _wired(run.net):
-            self.redraw(layer, run.optimizer, generator)
+        for name, layer in _learned_layers(run.net).items():
+            self.redraw(layer, run.optimizer, generator(self.seed, f"redraw.{run.iteration}.{name}"))
 
     @torch.no_grad()
-    def redraw(self, layer: LogicLayer, optimizer: optim.Optimizer, generator: torch.Generator) -> None:
-        """Exchanges candidates of one layer; the optimizer's memory of them becomes the mean of their wire's others."""
+    def redraw(self, layer: LogicLayer, optimizer: optim.Optimizer, rng: np.random.Generator) -> None:
+        """Replaces candidates of one layer; their optimizer state becomes the mean of the wire's other candidates."""
         assert layer.wire_logits is not None
         logits, offered = layer.wire_logits, layer.wiring
-        readable = torch.arange(layer.inputs, dtype=offered.dtype) if layer.reads is None else layer.reads
+        readable = torch.arange(layer.inputs) if layer.input_subset is None else layer.input_subset.unique()
         count = min(int(self.share * logits.shape[2]), logits.shape[2] - 1, len(readable) - logits.shape[2])
-        if count < 1:  # a wire that chooses among all inputs has seen them
+        if count < 1:  # the wires have all inputs as candidates
             return
-        lost = logits.topk(count, dim=2, largest=False).indices
-        offered.copy_(exchange(offered, lost, readable, generator))
-        logits.scatter_(2, lost, (logits.amax(2, keepdim=True) - self.below).expand(lost.shape))
+        top, winner = logits.max(2, keepdim=True)
+        # of equal logits the first is deployed, so the winner is excluded explicitly
+        lost = logits.scatter(2, winner, torch.inf).topk(count, dim=2, largest=False).indices
+        exchanged = exchange(offered.cpu().numpy(), lost.cpu().numpy(), readable.cpu().numpy(), rng)
+        offered.copy_(torch.from_numpy(exchanged))
+        # a small `below` may vanish by rounding, and an equal logit at a lower index would be deployed instead
+        start = torch.minimum(top - self.below, torch.nextafter(top, top.new_tensor(-torch.inf)))
+        logits.scatter_(2, lost, start.expand(lost.shape))
         for memory in optimizer.state.get(logits, {}).values():
             if isinstance(memory, torch.Tensor) and memory.shape == logits.shape:
                 others = memory.scatter(2, lost, 0).sum(2, keepdim=True) / (logits.shape[2] - count)
@@ -61,20 +86,49 @@ class RedrawWires(Callback):
 
 
 def exchange(
-    offered: torch.Tensor, lost: torch.Tensor, readable: torch.Tensor, generator: torch.Generator
-) -> torch.Tensor:
-    """`offered` [2, neurons, K] with other `readable` inputs at the places `lost`, none twice for one wire."""
-    new = torch.zeros_like(offered).scatter_(2, lost, 1)
-    result, wrong = offered, new.bool()
-    while wrong.any():
-        drawn = readable[torch.randint(len(readable), offered.shape, generator=generator)].to(offered.device)
-        result = torch.where(wrong, drawn, result)
-        # sorted by input with the new ones behind: what equals the one before it is new, and comes a second time
-        ordered, order = (2 * result.long() + new).sort(2)
-        again = ordered[..., 1:] // 2 == ordered[..., :-1] // 2
-        wrong = torch.zeros_like(wrong).scatter_(2, order[..., 1:], again)
+    offered: NDArray[np.int32], lost: NDArray[np.int64], readable: NDArray[np.int32], rng: np.random.Generator
+) -> NDArray[np.int32]:
+    """Candidates [2, neurons, K] with new inputs in the columns `lost` [2, neurons, count].
+
+    New inputs are among the `readable` ones (sorted, each once) and were not candidates of the wire before; none is
+    drawn twice for one wire.
+    """
+    columns = offered.shape[2]
+    ranks = _distinct_numbers(len(readable) - columns, lost.shape, rng)
+    # free place number r comes after all taken places that have at most r free places before them
+    free_before = _places(offered, readable) - np.arange(columns)
+    places = ranks.copy()
+    for column in range(columns):
+        places += free_before[..., column, None] <= ranks
+    result = offered.copy()
+    np.put_along_axis(result, lost, readable[places].astype(offered.dtype), axis=2)
     return result
 
 
-def _wired(net: torch.nn.Module) -> list[LogicLayer]:
-    return [layer for layer in net.modules() if isinstance(layer, LogicLayer) and layer.wire_logits is not None]
+def _places(offered: NDArray[np.int32], readable: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The places of the offered inputs among the readable ones, sorted along the last axis.
+
+    Wires that a user gave may be repeated or not readable; these get a number behind all places.
+    """
+    places = np.searchsorted(readable, offered)
+    readable_ones = readable[places.clip(max=len(readable) - 1)] == offered
+    places = np.sort(np.where(readable_ones, places, len(readable)), axis=2)
+    places[..., 1:][places[..., 1:] == places[..., :-1]] = len(readable)
+    return np.sort(places, axis=2)
+
+
+def _distinct_numbers(end: int, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Different numbers below `end` along the last axis, all sets equally likely (Floyd's algorithm)."""
+    numbers = np.empty(shape, np.int64)
+    for column in range(shape[-1]):
+        largest = end - shape[-1] + column
+        drawn = rng.integers(0, largest + 1, shape[:-1])
+        repeated = (numbers[..., :column] == drawn[..., None]).any(-1)
+        numbers[..., column] = np.where(repeated, largest, drawn)
+    return numbers
+
+
+def _learned_layers(net: torch.nn.Module) -> dict[str, LogicLayer]:
+    """The layers with learned wires by their names in the network."""
+    modules = net.named_modules()
+    return {name: one for name, one in modules if isinstance(one, LogicLayer) and one.wire_logits is not None}

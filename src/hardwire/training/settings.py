@@ -1,146 +1,219 @@
 """`Settings`: a training run as plain data, from the name of a dataset to the name of its model file.
 
-It is what `hardwire train` runs, defaults included. Surprising: a model file carries its settings, so that the same run
-is not done twice and another run's model is not overwritten.
+`hardwire train`, `hw.train` and recipes all become one of these. Surprising: a model file carries its
+settings, so that the same run is not repeated and the model of another run is not overwritten.
 """
 
-import math
 import os
-import sys
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from hardwire import data as datasets
-from hardwire import models
 from hardwire.data.dataset import Dataset
 from hardwire.data.kinds import split_name
-from hardwire.errors import HardwireError
-from hardwire.network import LogicNetwork
+from hardwire.errors import HardwireError, unknown_name, whole_number
+from hardwire.network import LogicNetwork, equal_widths
+from hardwire.recipes.defaults import BITS, DEFAULTS, default_name, kind_of
 from hardwire.selection import parse_method
-from hardwire.training.callbacks import Callback
-from hardwire.training.checkpoint import data_identity
-from hardwire.training.fit import fit
-from hardwire.training.history import History
-from hardwire.training.memory import check_memory
-from hardwire.training.redraw import RedrawWires
-from hardwire.training.usual import IMAGES, usual_for
-from hardwire.wiring import candidates_for, takes
+from hardwire.training.build import build_network
+from hardwire.training.job import TrainingJob, check_distinct, make_folder
 
-EVERY = 200  # iterations between two evaluations
-_NOT_TOLD = ("engine", "cage")  # settings that do not change what is trained, or that the method's name tells
+EVALUATE_EVERY = 200
+SCHEDULES = ("constant", "cosine")
+MOST = 10**15  # of any whole number; a file may ask for anything
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a run. Those of the network are `LogicNetwork`'s, those of the training `fit`'s.
+    """The settings of a training run.
 
-    width: the usual one if not given, or the next number that splits into the classes; depth: the usual one. widths:
-    instead of both. cage: the same as "+cage" behind the method, if True. tau: 1.0 if not given; CAGE leaves none.
-    redraw: iterations between two exchanges of candidates that lost (`RedrawWires`), for learned wiring.
+    Args:
+        dataset: Name of a dataset, or path of a file.
+        width: Neurons of each layer. Default: that of the dataset's kind, rounded up to a multiple of the classes.
+        depth: Number of layers.
+        widths: Neurons of each layer, instead of `width` and `depth`.
+        layers: Layers instead of widths, each a dictionary with its `kind` and arguments.
+        method: The selection method, as in `LogicNetwork`.
+        tau: Temperature; 1.0 by default. Not with CAGE, which sets it.
+        cage: True is the same as "+cage" after the method.
+        wiring: The wiring, as in `LogicNetwork`; "auto" is "structured" for images and "random" otherwise.
+        candidates: Candidates for each wire, for learned wiring.
+        redraw: Arguments of `RedrawWires`, or its `every` alone: replace losing candidates, for learned wiring.
+        start: Initial logits, as in `LogicNetwork`.
+        options: Further arguments of `LogicNetwork`, such as {"wire_gradient": "mixture"}.
+        iterations: Optimizer steps.
+        epochs: Passes over the training rows, instead of `iterations`.
+        batch_size: Rows in a batch.
+        accumulate: Batches per optimizer step.
+        lr: Learning rate of Adam.
+        rates: Other learning rates, by a part of the parameters' names: {"layers.0.": 0.001}.
+        schedule: "constant", or "cosine": the learning rates fall to zero along half a cosine.
+        augment: Arguments of `hw.data.augment`, for images.
+        evaluate_every: Iterations between two evaluations; 200 by default.
+        validation: Whether to evaluate on validation rows instead of the test set.
+        stop_early: Stop after this many evaluations without a better one.
+        keep_best: Finish with the state of the best evaluation.
+        seed: Seed of the network and of the order of batches.
+        engine: The engine, as in `LogicNetwork`.
+        kind: "images", "table" or "bits", whose defaults apply. Default: that of the dataset.
+        recipe: Name of the recipe that these settings come from, for the name of the model file.
+
+    Raises:
+        HardwireError: If a setting has the wrong type, is out of range, or contradicts another.
+
+    Example:
+        >>> settings = Settings.for_dataset("digits", iterations=500)
+        >>> job = settings.prepare(out="digits.safetensors")
+        >>> history = job.run()
     """
 
     dataset: str
     width: int | None = None
     depth: int | None = None
     widths: tuple[int, ...] | None = None
-    method: str = IMAGES.method
+    layers: tuple[Mapping[str, Any], ...] = ()
+    method: str = BITS.method
     tau: float | None = None
     cage: bool | None = None
-    wiring: str = IMAGES.wiring
-    candidates: int | None = IMAGES.candidates
-    redraw: int | None = None
-    start: str = IMAGES.start
+    wiring: str = BITS.wiring
+    candidates: int | None = BITS.candidates
+    redraw: Mapping[str, Any] | int | None = None
+    start: str = BITS.start
+    options: Mapping[str, Any] = field(default_factory=dict)
     iterations: int | None = None
     epochs: float | None = None
-    batch_size: int = IMAGES.batch_size
+    batch_size: int = BITS.batch_size
     accumulate: int = 1
-    lr: float = IMAGES.lr
+    lr: float = BITS.lr
+    rates: Mapping[str, float] = field(default_factory=dict)
+    schedule: str = BITS.schedule
+    augment: Mapping[str, Any] = field(default_factory=dict)
     evaluate_every: int | None = None
     validation: bool = False
     stop_early: int | None = None
     keep_best: bool = False
     seed: int = 0
     engine: str = "auto"
+    kind: str | None = None
+    recipe: str | None = None
 
     @classmethod
-    def usual(cls, dataset: str, **given: Any) -> "Settings":
-        """What is given (and not None), and the rest as is usual for such a dataset: a table or images."""
+    def for_dataset(cls, dataset: str | Dataset, **given: Any) -> "Settings":
+        """The given settings (None counts as not given), completed by the defaults for such a dataset.
+
+        Args:
+            dataset: Name, path, or the dataset itself; images, tables and other bits have different defaults.
+            **given: Settings by name.
+
+        Returns:
+            The settings.
+
+        Example:
+            >>> Settings.for_dataset("digits", width=500).batch_size
+            128
+        """
         given = {name: value for name, value in given.items() if value is not None}
-        return cls(dataset, **usual_for(dataset).beside(given), **given)
+        kind = kind_of(dataset)
+        name = dataset.name if isinstance(dataset, Dataset) else default_name(dataset, DEFAULTS[kind].levels)
+        return cls(name, **DEFAULTS[kind].complete(given), kind=kind)
 
     def __post_init__(self) -> None:
+        self._check_types()
+        if self.kind is None:
+            object.__setattr__(self, "kind", kind_of(self.dataset))
+        if isinstance(self.redraw, int):
+            object.__setattr__(self, "redraw", {"every": self.redraw})
+        self._check_method()
+        self._check_contradictions()
+        if self.iterations is None and self.epochs is None:
+            object.__setattr__(self, "iterations", DEFAULTS[self.kind or "bits"].iterations)
+        if self.evaluate_every is None and self.iterations is not None:
+            object.__setattr__(self, "evaluate_every", EVALUATE_EVERY)
+
+    def _check_types(self) -> None:
+        for name, kind in _TYPES.items():
+            if not isinstance(getattr(self, name), kind):
+                raise HardwireError(f"{name} is {_short(getattr(self, name))}; it must be {_WORDS[kind]}")
+        for name, least in _WHOLE.items():
+            value = getattr(self, name)
+            if value is not None and whole_number(name, value, least) > MOST:
+                raise HardwireError(f"{name} is above {MOST:,}; use a smaller number")
+        if self.widths is not None:
+            if not isinstance(self.widths, Sequence) or isinstance(self.widths, str):
+                raise HardwireError(f"widths are {_short(self.widths)}; they must be a list of whole numbers")
+            object.__setattr__(self, "widths", tuple(whole_number("width", width) for width in self.widths))
+        if not isinstance(self.layers, Sequence) or not all(isinstance(layer, Mapping) for layer in self.layers):
+            raise HardwireError("layers must be tables, each with a kind: [[layers]]")
+        if not (self.redraw is None or isinstance(self.redraw, int | Mapping)):
+            raise HardwireError(f"redraw is {_short(self.redraw)}; it must be a number of iterations, or a table")
+        for name, rate in {"all": self.lr, **self.rates}.items():
+            if isinstance(rate, bool) or not isinstance(rate, int | float):
+                raise HardwireError(f"the learning rate of {_short(name)} is {_short(rate)}; use a number such as 0.01")
+            if name != "all" and not 0 <= rate < 1e6:
+                raise HardwireError(f"the learning rate of {_short(name)} is {_short(rate)}; use a number such as 0.01")
+
+    def _check_method(self) -> None:
         method, named_cage = parse_method(self.method)
         if self.cage and not method.hard:
-            raise HardwireError(f"CAGE adapts the backward pass of hard-st and gumbel-st; {method.name} has no such")
+            raise HardwireError(f"CAGE adapts the backward pass of hard-st and gumbel-st; {method.name} has none")
         if self.cage is False and named_cage:
             raise HardwireError(f"{self.method} has CAGE and cage=False has none; give one of them")
         if self.cage and not named_cage:
             object.__setattr__(self, "method", f"{self.method}+cage")
         if self.tau is not None and (self.cage or named_cage):
             raise HardwireError("CAGE sets the temperature itself; give either CAGE or tau, not both")
+
+    def _check_contradictions(self) -> None:
+        if self.schedule not in SCHEDULES:
+            raise unknown_name("schedule", self.schedule, SCHEDULES)
+        if self.kind not in DEFAULTS:
+            raise unknown_name("kind of data", self.kind, DEFAULTS)
         if self.widths is not None and not (self.width is None and self.depth is None):
             raise HardwireError("give either width and depth, or widths, not both")
-        if self.chooses and not self.validation:
+        if self.layers and not (self.width is None and self.depth is None and self.widths is None):
+            raise HardwireError("give either layers, or width, depth or widths, not both")
+        if self.selects and not self.validation:
             raise HardwireError(
-                "stop_early and keep_best choose on validation rows; add validation (--validation), which takes the "
-                "last sixth of the training rows"
+                "stop_early and keep_best select on validation rows; add validation (--validation), which holds out "
+                "the last sixth of the training rows"
             )
-        if self.redraw is not None and self.wiring != "learned":
+        if self.redraw and not self.layers and self.wiring != "learned":
             raise HardwireError(f'redraw is for wiring "learned" (--wiring learned), not {self.wiring!r}')
-        if self.iterations is None and self.epochs is None:
-            object.__setattr__(self, "iterations", usual_for(self.dataset).iterations)
-        if self.evaluate_every is None and self.iterations is not None:
-            object.__setattr__(self, "evaluate_every", EVERY)
 
     @property
-    def chooses(self) -> bool:
-        """Whether something is chosen at evaluations, so that it matters when they are."""
+    def selects(self) -> bool:
+        """Whether evaluations decide the result, so that it matters when they are made."""
         return self.stop_early is not None or self.keep_best
 
     def sizes(self, classes: int) -> list[int]:
-        """The gates of each layer."""
-        if self.widths is not None:
-            return list(self.widths)
-        usual = usual_for(self.dataset)
-        width = -(-usual.width // classes) * classes if self.width is None else self.width
-        return [width] * (usual.depth if self.depth is None else self.depth)
+        """The neurons of each layer; empty if the layers are given."""
+        if self.widths is not None or self.layers:
+            return list(self.widths or ())
+        defaults = DEFAULTS[self.kind or "bits"]
+        width = -(-defaults.width // classes) * classes if self.width is None else self.width
+        return equal_widths(width, defaults.depth if self.depth is None else self.depth)
+
+    def load(self) -> Dataset:
+        """Loads the dataset."""
+        return datasets.load(self.dataset)
 
     def network(self, data: Dataset) -> LogicNetwork:
-        """The untrained network for a dataset; refused where its training would not fit into memory."""
-        sizes = self.sizes(data.classes)
-        reads = data.useful_inputs()
-        most = sys.maxsize if reads is None else min(len(reads), *sizes)
-        check_memory(sizes, data.inputs, self.batch_size, self.candidates or 0)
-        return LogicNetwork(
-            data.inputs,
-            data.classes if data.number is None else None,
-            number=data.number,
-            reads=reads,
-            widths=sizes,
-            method=self.method,
-            tau=1.0 if self.tau is None else self.tau,
-            seed=self.seed,
-            encoder=data.encoder,
-            engine=self.engine,
-            start=self.start,
-            **self._wiring(data, most),
-        )
+        """Builds the untrained network for a dataset.
 
-    def _wiring(self, data: Dataset, most: int) -> dict[str, Any]:
-        """The wiring and its options: what has been said, and the shape of the images for one that asks for it."""
-        shape = data.image_shape if data.image_shape and len(data.image_shape) in (2, 3) else None
-        name = self.wiring
-        if name == "auto":
-            name = "random" if shape is None else "structured"
-        options = candidates_for(name, self.candidates, most)
-        if shape is not None and takes(name, "shape"):
-            options |= {"shape": (1, *shape)[-3:], "levels": data.inputs // math.prod(shape)}
-        return options
+        Args:
+            data: The dataset.
+
+        Raises:
+            HardwireError: If the settings make no network, or training it would not fit into memory.
+        """
+        return build_network(self, data)
 
     def file_name(self, classes: int) -> str:
-        """A name for the model: it tells apart runs of different settings, those that are usual left out."""
+        """A file name for the model that lists the settings which are not the defaults."""
+        if self.recipe is not None:
+            return f"{self.recipe}-seed{self.seed}.safetensors"
         sizes = self.sizes(classes)
         flat = len(set(sizes)) == 1
         length = f"{self.iterations}it" if self.epochs is None else f"{self.epochs:g}epochs"
@@ -150,132 +223,78 @@ class Settings:
             "" if parse_method(self.method)[1] else f"tau{1.0 if self.tau is None else self.tau:g}",
             f"{sizes[0]}x{len(sizes)}" if flat else "-".join(map(str, sizes)),
             length,
-            *(f"{name}{_short(getattr(self, field))}" for field, name in _IN_NAMES.items() if self._differs(field)),
-            f"every{self.evaluate_every}" if self.chooses and self.evaluate_every not in (None, EVERY) else "",
+            *(f"{part}{_format(getattr(self, name))}" for name, part in _NAME_PARTS.items() if self._is_changed(name)),
+            f"every{self.evaluate_every}" if self.selects and self.evaluate_every not in (None, EVALUATE_EVERY) else "",
             f"seed{self.seed}",
         ]
         return "-".join(part for part in parts if part) + ".safetensors"
 
-    def _differs(self, name: str) -> bool:
-        usual = getattr(usual_for(self.dataset), name, _DEFAULTS[name])
-        return bool(getattr(self, name) != usual)
+    def _is_changed(self, name: str) -> bool:
+        default = getattr(DEFAULTS[self.kind or "bits"], name, _FIELD_DEFAULTS.get(name))
+        return bool((getattr(self, name) or None) != (default or None))
 
     def prepare(
         self,
         out: str | os.PathLike[str] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         others: Sequence[Path] = (),
-    ) -> "Job":
-        """Loads the data, makes the network and the folders of all files, `others` among them."""
-        data = datasets.load(self.dataset)
+    ) -> TrainingJob:
+        """Loads the data, and makes the network and the folders of all files.
+
+        Args:
+            out: The model file. Default: a name made of the settings.
+            checkpoint: The checkpoint file. Default: next to the model, deleted when the run is done.
+            others: Further files that will be written.
+        """
+        data = self.load()
         net = self.network(data)
         model = Path(self.file_name(data.classes) if out is None else out).expanduser()
-        kept = None if checkpoint is None else Path(checkpoint).expanduser()
-        job = Job(self, data, net, model, kept or Path(f"{model}.checkpoint"), kept is not None)
-        _check_distinct(split_name(self.dataset)[0], job.out, job.checkpoint, *others)
+        given = None if checkpoint is None else Path(checkpoint).expanduser()
+        job = TrainingJob(self, data, net, model, given or Path(f"{model}.checkpoint"), keep=given is not None)
+        check_distinct(split_name(self.dataset)[0], job.out, job.checkpoint, *others)
         for path in (job.out, job.checkpoint, *others):
-            _make_room(path)
+            make_folder(path)
         return job
 
 
-_DEFAULTS = {field.name: field.default for field in fields(Settings)}
-_IN_NAMES = {  # setting -> what stands for it in a file's name
+_FIELD_DEFAULTS = {field.name: None if field.default is MISSING else field.default for field in fields(Settings)}
+_TYPES: dict[str, Any] = {
+    **dict.fromkeys(("dataset", "method", "wiring", "start", "schedule", "engine"), str),
+    **dict.fromkeys(("options", "rates", "augment"), Mapping),
+    **dict.fromkeys(("validation", "keep_best"), bool),
+}
+_WORDS: dict[Any, str] = {str: "text", Mapping: "a table", bool: "true or false"}
+_WHOLE = {  # setting -> its least value
+    **dict.fromkeys(("width", "depth", "iterations", "batch_size", "accumulate", "evaluate_every", "stop_early"), 1),
+    "candidates": 1,
+    "seed": 0,
+}
+_NAME_PARTS = {  # setting -> its abbreviation in the name of a model file
     "wiring": "",
     "candidates": "of",
     "redraw": "redraw",
     "start": "",
+    "options": "",
     "batch_size": "batch",
     "accumulate": "accumulate",
     "lr": "lr",
+    "rates": "rates",
+    "schedule": "",
+    "augment": "",
     "validation": "validation",
     "stop_early": "stop",
     "keep_best": "best",
 }
 
 
-@dataclass
-class Job:
-    """Settings with all they need, ready to run. checkpoint: kept when the run is done only where `keep` says so."""
-
-    settings: Settings
-    data: Dataset
-    net: LogicNetwork
-    out: Path
-    checkpoint: Path
-    keep: bool = False
-
-    @property
-    def record(self) -> dict[str, Any]:
-        """What a model file says of the run that made it: the settings and the data, as JSON values."""
-        left_out = _NOT_TOLD if self.settings.chooses else (*_NOT_TOLD, "evaluate_every")
-        settings = {name: value for name, value in asdict(self.settings).items() if name not in left_out}
-        widths = None if self.settings.widths is None else list(self.settings.widths)
-        return settings | {"widths": widths, "rows": data_identity(self.data.train)}
-
-    def finished(self) -> bool:
-        """Whether the model is there already; another run's in its place is an error."""
-        if not self.out.exists():
-            return False
-        found = models.settings_of(self.out)
-        if found is None:
-            raise HardwireError(f"{self.out} is there already, and does not say how it was made; {_ANOTHER_PLACE}")
-        for name, value in self.record.items():
-            if found.get(name) != value:
-                raise HardwireError(
-                    f"{self.out} is there already and of another run: its {name} is {found.get(name)}, here it is "
-                    f"{value}; {_ANOTHER_PLACE}"
-                )
-        return True
-
-    def run(self, resume: bool = True, callbacks: Sequence[Callback] = (), progress: bool | None = None) -> History:
-        """Trains, or goes on from the checkpoint, and saves the model."""
-        settings = self.settings
-        if settings.redraw is not None:
-            callbacks = [RedrawWires(settings.redraw, seed=settings.seed), *callbacks]
-        history = fit(
-            self.net,
-            self.data,
-            settings.iterations,
-            settings.batch_size,
-            settings.lr,
-            settings.evaluate_every,
-            epochs=settings.epochs,
-            accumulate=settings.accumulate,
-            seed=settings.seed,
-            validation=settings.validation,
-            stop_early=settings.stop_early,
-            keep_best=settings.keep_best,
-            checkpoint=self.checkpoint,
-            resume=resume,
-            callbacks=callbacks,
-            progress=progress,
-        )
-        models.save(self.net, self.out, dataset=settings.dataset, settings=self.record)
-        if not self.keep:
-            self.checkpoint.unlink(missing_ok=True)
-        return history
-
-
-_ANOTHER_PLACE = "choose another out (--out), or start over with --no-resume, which replaces it"
-
-
-def _short(value: object) -> str:
+def _format(value: Any) -> str:
+    if isinstance(value, Mapping):
+        given = {name: entry for name, entry in value.items() if name != "every"}
+        first = [str(value["every"])] if "every" in value else []
+        return "-".join([*first, *(f"{name}{_format(entry)}" for name, entry in given.items())]).replace("/", "_")
     return "" if value is True else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _check_distinct(*paths: Path) -> None:
-    """The data, the model, the checkpoint and the history must not overwrite each other."""
-    places = [path.absolute() for path in paths]
-    for place in places:
-        if places.count(place) > 1:
-            raise HardwireError(f"{place} is named twice; data, model, checkpoint and history need a file each")
-
-
-def _make_room(path: Path) -> None:
-    """The folder of a file that will be written, made now: a wrong path should not cost a training run."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise HardwireError(f"cannot write {path}: {path.parent} is not a folder") from None
-    if path.is_dir():
-        raise HardwireError(f"cannot write {path}: it is a folder; name a file in it")
+def _short(value: object) -> str:
+    text = repr(value) if not isinstance(value, int) or abs(value) < 10**20 else "a very large number"
+    return text if len(text) <= 80 else f"{text[:80]}..."

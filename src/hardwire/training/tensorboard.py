@@ -1,12 +1,12 @@
-"""Logging to TensorBoard, as a callback. The package is an extra: it is imported when a `TensorBoard` is made."""
+"""Logs a run to TensorBoard, as a callback. The package is an extra: it is imported when a `TensorBoard` is made."""
 
 import os
 
 from hardwire.errors import HardwireError
-from hardwire.training.callbacks import Callback, Run
+from hardwire.training.callbacks import Callback, TrainingRun
 from hardwire.training.history import Record
 
-_TAGS = {  # where a measure goes; one that is not listed goes to "measured"
+_TAGS = {  # tag of each measure; the others go to "measured/NAME"
     "loss": "loss/train",
     "method": "accuracy/method",
     "argmax": "accuracy/argmax",
@@ -23,7 +23,17 @@ _TAGS = {  # where a measure goes; one that is not listed goes to "measured"
 
 
 class TensorBoard(Callback):
-    """Writes every evaluation to an event folder; look at it with `tensorboard --logdir FOLDER`."""
+    """A callback that logs every evaluation to TensorBoard; view it with `tensorboard --logdir FOLDER`.
+
+    Args:
+        folder: Folder of the event files; it is created if needed.
+
+    Raises:
+        HardwireError: TensorBoard is not installed.
+
+    Example:
+        >>> hw.fit(net, data, iterations=5000, callbacks=[hw.training.TensorBoard("runs/first")])
+    """
 
     def __init__(self, folder: str | os.PathLike[str]):
         try:
@@ -32,7 +42,7 @@ class TensorBoard(Callback):
             raise HardwireError("TensorBoard is not installed; run: pip install 'hardwire[tensorboard]'") from None
         self._writer = SummaryWriter(str(folder))
 
-    def on_evaluation(self, run: Run, record: Record) -> None:
+    def on_evaluation(self, run: TrainingRun, record: Record) -> None:
         for name, value in vars(record).items():
             tag = _TAGS.get(name, f"measured/{name}")
             if isinstance(value, int | float) and name != "iteration":
@@ -41,5 +51,5 @@ class TensorBoard(Callback):
                 for layer, number in enumerate(value):
                     self._writer.add_scalar(f"{tag}/layer {layer}", number, record.iteration)
 
-    def on_end(self, run: Run) -> None:
+    def on_end(self, run: TrainingRun) -> None:
         self._writer.close()

@@ -1,8 +1,8 @@
-"""One training step, one evaluation: what `fit` repeats.
+"""One training step and one evaluation, which `fit` repeats.
 
-A step is: gather a batch, forward, loss, backward, optimizer; nothing else that costs time, because a fast engine
-leaves little to hide behind. Surprising: reading the loss as a number each step is deliberate. It costs a microsecond
-on the CPU and stops a diverged run at the step where it happened.
+A step is: gather a batch, forward, loss, backward, optimizer. Nothing else in it may cost time, because the engine is
+fast enough to make any overhead visible. Surprising: reading the loss as a number at each step is deliberate. It costs
+a microsecond on the CPU and stops a diverged run at the step where it happened.
 """
 
 import math
@@ -15,7 +15,7 @@ from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from hardwire.errors import HardwireError
 from hardwire.layers import one_step
-from hardwire.training.callbacks import Callback, Run
+from hardwire.training.callbacks import Callback, TrainingRun
 from hardwire.training.checkpoint import Checkpoint
 from hardwire.training.divergence import diverged, is_finite
 from hardwire.training.feed import Feed
@@ -25,28 +25,37 @@ from hardwire.training.measures import Loss, Measures
 
 @dataclass
 class Trainer:
-    """Moves a run on.
+    """Advances a training run.
 
-    accumulate: batches whose mean gradient makes one step. keep_best: remember the state of the best evaluation.
+    Args:
+        run: The state that is advanced.
+        feed: Training batches and evaluation rows.
+        loss: Loss of (output, target).
+        measures: What is measured at an evaluation.
+        callbacks: Called after steps and evaluations.
+        checkpoint: Where the state is saved, if anywhere.
+        accumulate: Batches whose mean gradient makes one step.
+        keep_best: Keep the state of the best evaluation.
     """
 
-    run: Run
+    run: TrainingRun
     feed: Feed
     loss: Loss
     measures: Measures
     callbacks: Sequence[Callback]
-    store: Checkpoint | None
+    checkpoint: Checkpoint | None
     accumulate: int = 1
     keep_best: bool = False
 
     def __post_init__(self) -> None:
         self.device = next(self.run.net.parameters()).device
-        self.begin = time.monotonic() - self.run.seconds
-        # modules that ask for a loss of their own: load balance, commitment
-        self.asking = [module for module in self.run.net.modules() if hasattr(module, "auxiliary")]
+        self.started = time.monotonic() - self.run.seconds
+        # modules with a loss of their own, such as load balance or commitment
+        self.auxiliary_modules = [module for module in self.run.net.modules() if hasattr(module, "auxiliary")]
         self.plateau = isinstance(self.run.scheduler, ReduceLROnPlateau)
 
     def step(self) -> None:
+        """Makes one optimizer step."""
         run = self.run
         if self.accumulate == 1:
             run.loss = self._backward(run.iteration, first=True)
@@ -65,7 +74,7 @@ class Trainer:
             callback.on_step(run)
 
     def _backward(self, number: int, first: bool) -> float:
-        """The loss of batch `number`, its gradient added to those of the step's batches before."""
+        """The loss of batch `number`; its gradient is added to those of earlier batches of the step."""
         run = self.run
         x, y = self.feed.batch(number)
         if self.device != x.device:
@@ -80,8 +89,8 @@ class Trainer:
         if not math.isfinite(value):
             raise diverged(run.net, run.iteration + 1, value)
         if first:
-            run.optimizer.zero_grad()  # not earlier: the gradients of the step before tell where a divergence began
-        for module in self.asking:
+            run.optimizer.zero_grad()  # not earlier: the gradients of the previous step show where a divergence started
+        for module in self.auxiliary_modules:
             if isinstance(module.auxiliary, torch.Tensor):
                 loss = loss + module.auxiliary
         if self.accumulate > 1:
@@ -90,23 +99,25 @@ class Trainer:
         return value
 
     def evaluate(self) -> None:
-        """Adds a record to the history, saves the checkpoint, tells the callbacks."""
+        """Evaluates: adds a record to the history, saves the checkpoint, calls the callbacks."""
         run = self.run
         self._check_finite()
         measured = dict(self.measures(run.net, self.feed.rows))
-        if taken := {"iteration", "loss", "seconds"} & set(measured):
-            raise HardwireError(f"measures gave {', '.join(sorted(taken))}, which the record has already; rename it")
-        self._tell_time()
+        if reserved := {"iteration", "loss", "seconds"} & set(measured):
+            raise HardwireError(
+                f"measures returned {', '.join(sorted(reserved))}, a name that every record has already; rename it"
+            )
+        self._update_seconds()
         loss = run.loss_sum / run.loss_steps if run.loss_steps else run.loss
         record = Record(run.iteration, loss, run.seconds, **measured)
         run.history.append(record)
         run.loss_sum, run.loss_steps = 0.0, 0
-        self._act_on(record)
+        self._update_best_and_scheduler(record)
         self.save()
         for callback in self.callbacks:
             callback.on_evaluation(run, record)
 
-    def _act_on(self, record: Record) -> None:
+    def _update_best_and_scheduler(self, record: Record) -> None:
         run = self.run
         if self.keep_best and run.history.best is record:
             run.best = {name: tensor.detach().clone() for name, tensor in run.net.state_dict().items()}
@@ -114,13 +125,14 @@ class Trainer:
             run.scheduler.step(getattr(record, run.history.best_by.removeprefix("-")))
 
     def save(self) -> None:
-        if self.store:
-            self._check_finite()  # a good checkpoint must not make way for a diverged one
-            self._tell_time()
-            self.store.write(self.run)
+        """Writes the checkpoint, if the run has one."""
+        if self.checkpoint:
+            self._check_finite()  # a diverged state must not replace a good checkpoint
+            self._update_seconds()
+            self.checkpoint.write(self.run)
 
-    def settled(self, patience: int | None) -> bool:
-        """Whether so many evaluations in a row were no better than the best before them."""
+    def out_of_patience(self, patience: int | None) -> bool:
+        """Whether the last `patience` evaluations were no better than the best one before them."""
         if patience is None or not len(self.run.history):
             return False
         scores = self.run.history.scores()
@@ -130,12 +142,12 @@ class Trainer:
         if not is_finite(self.run.net):
             raise diverged(self.run.net, self.run.iteration, self.run.loss)
 
-    def _tell_time(self) -> None:
-        self.run.seconds = time.monotonic() - self.begin
+    def _update_seconds(self) -> None:
+        self.run.seconds = time.monotonic() - self.started
 
 
 @torch.no_grad()
-def restore_best(run: Run) -> None:
-    """Gives the network the state of its best evaluation."""
+def restore_best(run: TrainingRun) -> None:
+    """Loads the state of the best evaluation into the network."""
     if run.best is not None:
         run.net.load_state_dict(run.best)

@@ -1,7 +1,7 @@
-"""Which inputs feed which gate: by name in `WIRINGS`, each a function that gives wires, or candidates to choose from.
+"""Which inputs feed which gate: functions by name in `WIRINGS` that make wires, or candidates to choose from.
 
-"random" is the paper's; "structured" mixes by strides and looks at near pixels first; "learned" offers each input of
-each neuron K candidates. `register_wiring` adds one.
+"random" is the paper's wiring, "structured" mixes by strides and starts with neighbouring pixels, and "learned" gives
+each input of each neuron K candidates. `register_wiring` adds another.
 """
 
 import inspect
@@ -16,17 +16,19 @@ from hardwire.wiring.structured import structured_wiring
 
 __all__ = [
     "WIRINGS",
+    "accepts_option",
     "candidate_wiring",
     "candidates_for",
+    "check_wiring",
     "make_wiring",
     "random_wiring",
     "register_wiring",
     "structured_wiring",
-    "takes",
 ]
 
 Wiring: TypeAlias = Callable[..., torch.Tensor]
-"""(inputs, neurons, seed, groups, and options by name) -> int32 [2, neurons], or [2, neurons, K] to choose from."""
+"""A function of (inputs, neurons, seed, groups, options by name) that returns int32 wires [2, neurons], or candidates
+[2, neurons, K]."""
 
 WIRINGS: dict[str, Wiring] = {
     "random": random_wiring,
@@ -36,7 +38,25 @@ WIRINGS: dict[str, Wiring] = {
 
 
 def register_wiring(name: str, wiring: Wiring) -> None:
-    """From now on layers take `wiring=name`; models that use it load where it is registered."""
+    """Registers a wiring under a name, which layers then accept as `wiring=name`.
+
+    Models with this wiring can be loaded wherever it is registered.
+
+    Args:
+        name: The name.
+        wiring: A function of (inputs, neurons, seed, groups) and further options by name that returns int32 wires
+            [2, neurons], or candidates [2, neurons, K].
+
+    Example:
+        >>> import hardwire as hw
+        >>> import torch
+        >>> def neighbours(inputs, neurons, seed, groups=1):
+        ...     first = torch.arange(neurons) % inputs
+        ...     return torch.stack([first, (first + 1) % inputs]).int()
+        >>> hw.wiring.register_wiring("neighbours", neighbours)
+        >>> hw.LogicLayer(4, 4, wiring="neighbours").wiring.tolist()
+        [[0, 1, 2, 3], [1, 2, 3, 0]]
+    """
     check_new("wiring", name, WIRINGS)
     WIRINGS[name] = wiring
 
@@ -44,24 +64,31 @@ def register_wiring(name: str, wiring: Wiring) -> None:
 def make_wiring(
     name: str, inputs: int, neurons: int, seed: int, groups: int, options: dict[str, object]
 ) -> torch.Tensor:
-    """The wires of a layer by the name of the wiring and what it takes besides, such as candidates."""
+    """Makes the wires of a layer by the name of a wiring; options are its own arguments, such as candidates."""
+    check_wiring(name, options)
+    return WIRINGS[name](inputs, neurons, seed, groups, **options)
+
+
+def check_wiring(name: str, options: dict[str, object]) -> None:
+    """Raises unless the wiring is known and has these options."""
     if not isinstance(name, str) or name not in WIRINGS:
         raise unknown_name("wiring", name, WIRINGS)
     known = inspect.signature(WIRINGS[name]).parameters
     for option in options:
         if option not in known:
             raise HardwireError(f"wiring {name!r} takes no {option}; leave it out or use another wiring")
-    return WIRINGS[name](inputs, neurons, seed, groups, **options)
 
 
 def candidates_for(name: str, candidates: int | None, inputs: int) -> dict[str, Any]:
-    """A wiring and its candidates as arguments of a layer: no more of them than there are inputs, and where there is
-    one input nothing to choose."""
+    """The arguments `wiring` and `candidates` of a layer, with no more candidates than it has inputs.
+
+    A single input leaves nothing to choose, so its wires are fixed.
+    """
     if candidates is None or name != "learned":
         return {"wiring": name} | ({} if candidates is None else {"candidates": candidates})
     return {"wiring": name, "candidates": min(candidates, inputs)} if inputs > 1 else {"wiring": "random"}
 
 
-def takes(name: str, option: str) -> bool:
-    """Whether a wiring has such an option."""
+def accepts_option(name: str, option: str) -> bool:
+    """Whether a wiring has this option."""
     return name in WIRINGS and option in inspect.signature(WIRINGS[name]).parameters

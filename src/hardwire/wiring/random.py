@@ -1,7 +1,8 @@
-"""Random wiring, in which every input is used equally often (to within one), and random candidates to choose from.
+"""Random wiring that uses every input equally often (to within one), and random candidates for learned wires.
 
-Neuron order within a layer is free, so neurons are sorted by their first input: half of an engine's random reads become
-streams. Surprising: the last layer is sorted only inside each class group, or a class would see a slice of the image.
+The order of neurons in a layer is free, so they are sorted by their first input: half of an engine's random reads
+become sequential. Surprising: the last layer is sorted only within each class group, or a class would see a slice of
+the image.
 """
 
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from hardwire.errors import HardwireError, whole_number
+from hardwire.randomness import generator
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -19,12 +21,24 @@ _MOST = 2**31 - 1  # wires are int32
 
 
 def random_wiring(inputs: int, neurons: int, seed: int, groups: int = 1) -> torch.Tensor:
-    """int32 [2, neurons]: the first and second input of each neuron, two different ones wherever inputs > 1.
+    """Random wires that use every input equally often (to within one).
 
-    groups: the neurons are sorted by first input within this many equal, contiguous groups.
+    Args:
+        inputs: The number of inputs.
+        neurons: The number of neurons.
+        seed: The seed of the draws.
+        groups: Neurons are sorted by first input within this many equal, contiguous groups.
+
+    Returns:
+        int32 [2, neurons]: the first and second input of each neuron, which differ wherever inputs > 1.
+
+    Example:
+        >>> import hardwire as hw
+        >>> hw.wiring.random_wiring(784, 8000, seed=0).shape
+        torch.Size([2, 8000])
     """
     check_sizes(inputs, neurons, groups)
-    rng = np.random.default_rng(seed)
+    rng = generator(seed, "wiring.random")
     drawn = slots(inputs, 2 * neurons, rng)
     first, second = drawn[:neurons], drawn[neurons:].copy()
     if inputs > 1:
@@ -34,9 +48,25 @@ def random_wiring(inputs: int, neurons: int, seed: int, groups: int = 1) -> torc
 
 
 def candidate_wiring(inputs: int, neurons: int, seed: int, groups: int = 1, candidates: int = 16) -> torch.Tensor:
-    """int32 [2, neurons, candidates]: wires to choose from, different ones for each input of a neuron.
+    """Random candidates for learned wires.
 
-    Every input is offered equally often (to within one). With as many candidates as inputs, each chooses among all.
+    Every input is a candidate equally often (to within one). With as many candidates as inputs, each wire chooses among
+    all of them.
+
+    Args:
+        inputs: The number of inputs.
+        neurons: The number of neurons.
+        seed: The seed of the draws.
+        groups: Into how many equal groups the neurons must split; the candidates do not depend on it.
+        candidates: Candidates for each input of a neuron, 2 to `inputs`.
+
+    Returns:
+        int32 [2, neurons, candidates]; the candidates of one wire all differ.
+
+    Example:
+        >>> import hardwire as hw
+        >>> hw.wiring.candidate_wiring(784, 8000, seed=0, candidates=16).shape
+        torch.Size([2, 8000, 16])
     """
     check_sizes(inputs, neurons, groups)
     candidates = whole_number("candidates", candidates)
@@ -44,7 +74,7 @@ def candidate_wiring(inputs: int, neurons: int, seed: int, groups: int = 1, cand
         raise HardwireError(
             f"{candidates} candidates for each wire of a layer that reads {inputs} inputs; use 2 to {inputs}"
         )
-    rng = np.random.default_rng(seed)
+    rng = generator(seed, "wiring.learned")
     offered = _distinct_runs(inputs, 2 * neurons, candidates, rng).reshape(2, neurons, candidates)
     return torch.from_numpy(offered.astype(np.int32))
 
@@ -59,9 +89,10 @@ def check_sizes(inputs: int, neurons: int, groups: int) -> None:
 
 
 def _distinct_runs(inputs: int, runs: int, length: int, rng: np.random.Generator) -> Ints:
-    """[runs, length] of inputs, all used equally often (to within one) and no run with one twice.
+    """Inputs [runs, length], all used equally often (to within one), and no run with one input twice.
 
-    One permutation after another, cut into runs; where a run crosses the border, what it holds already is moved back.
+    Permutations one after another are cut into runs; where a run crosses the border between two permutations, inputs
+    that it already has are moved further back.
     """
     stream: list[Ints] = []
     missing, filled = runs * length, 0
@@ -71,7 +102,7 @@ def _distinct_runs(inputs: int, runs: int, length: int, rng: np.random.Generator
         if begun:
             tail = stream[-1][-begun:] if len(stream[-1]) >= begun else np.concatenate(stream)[-begun:]
             clash = np.isin(order, tail)
-            # free ones first as far as this run reaches, then the clashing ones at random places behind it
+            # inputs that do not clash first, as many as this run needs, then all others
             need = length - begun
             free = np.flatnonzero(~clash)[:need]
             rest = np.setdiff1d(np.arange(inputs), free, assume_unique=True)
@@ -85,16 +116,16 @@ def _distinct_runs(inputs: int, runs: int, length: int, rng: np.random.Generator
 def slots(inputs: int, count: int, rng: np.random.Generator) -> Ints:
     """`count` inputs in random order, each as often as the others (to within one)."""
     if count < inputs:
-        return rng.choice(inputs, count, replace=False)  # takes memory for `count`, however many inputs there are
+        return rng.choice(inputs, count, replace=False)  # memory for `count`, however many inputs there are
     rounds = -(-count // inputs)
     return np.concatenate([rng.permutation(inputs) for _ in range(rounds)])[:count]
 
 
 def separate(first: Ints, second: Ints, rng: np.random.Generator) -> None:
-    """Swaps entries of `second` until no neuron reads one input twice; how often each is used stays the same."""
+    """Swaps entries of `second` until no neuron reads one input twice; the number of uses of each stays the same."""
     clashes = np.flatnonzero(first == second)
     clashes = clashes[np.argsort(first[clashes], kind="stable")]
-    half = len(clashes) // 2  # two clashes over different inputs mend each other: all of them, where inputs are few
+    half = len(clashes) // 2  # swapping two clashes over different inputs resolves both
     left, right = clashes[:half], clashes[half : 2 * half]
     differ = first[left] != first[right]
     left, right = left[differ], right[differ]
@@ -107,6 +138,6 @@ def separate(first: Ints, second: Ints, rng: np.random.Generator) -> None:
 
 
 def _partners(count: int, rng: np.random.Generator) -> Iterator[int]:
-    """A few random guesses, which almost always do, then everyone."""
+    """A few random guesses, which almost always suffice, then all."""
     yield from rng.integers(0, count, 20)
     yield from range(count)

@@ -1,9 +1,8 @@
-"""Structured wiring: fixed, and made to mix well instead of drawn at random.
+"""Structured wiring: fixed wires that mix well by construction.
 
-The first layer reads two different values, never two thresholds of one, and near ones where the image has a shape; the
-layers behind it mix by strides, as the butterflies of a fast Fourier transform do, so that what two gates saw is put
-together only once. Surprising: every input is used equally often all the same, so this costs nothing over random
-wiring.
+A neuron of the first layer reads two different values, never two thresholds of one value, and neighbouring ones where
+the image has a shape. Later layers mix by strides, like the butterflies of a fast Fourier transform. Surprising: every
+input is still used equally often.
 """
 
 import math
@@ -12,9 +11,10 @@ import numpy as np
 import torch
 
 from hardwire.errors import HardwireError, whole_number
+from hardwire.randomness import generator
 from hardwire.wiring.random import Ints, check_sizes, slots
 
-_TRIES = 64  # drawings of a near value before any other will do
+_TRIES = 64  # draws of a near value before any other is accepted
 
 
 def structured_wiring(
@@ -27,14 +27,30 @@ def structured_wiring(
     shape: tuple[int, int, int] | None = None,
     radius: int = 3,
 ) -> torch.Tensor:
-    """int32 [2, neurons]. layer: the layer's number; 0 reads the data.
+    """Wires that mix neighbouring pixels first and then by strides.
 
-    levels: thresholds of each value, side by side. shape: (channels, height, width) of the values, so that the two
-    inputs of a first gate lie at most `radius` pixels apart.
+    Args:
+        inputs: The number of inputs.
+        neurons: The number of neurons.
+        seed: The seed of the draws.
+        groups: Neurons are sorted by first input within this many equal, contiguous groups.
+        layer: The number of the layer; layer 0 reads the data.
+        levels: The number of thresholds of each value, which are adjacent inputs.
+        shape: (channels, height, width) of the values. The two inputs of a first gate then lie at most `radius` pixels
+            apart.
+        radius: In pixels.
+
+    Returns:
+        int32 [2, neurons].
+
+    Example:
+        >>> import hardwire as hw
+        >>> hw.wiring.structured_wiring(784, 8000, seed=0, shape=(1, 28, 28)).shape
+        torch.Size([2, 8000])
     """
     check_sizes(inputs, neurons, groups)
     layer = whole_number("layer", layer, least=0)
-    rng = np.random.default_rng(seed)
+    rng = generator(seed, "wiring.structured")
     if layer:
         first, second = _butterfly(inputs, neurons, layer, rng)
     else:
@@ -84,7 +100,7 @@ def _near(own: Ints, shape: tuple[int, int, int], radius: int, rng: np.random.Ge
 
 
 def _butterfly(inputs: int, neurons: int, layer: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Each neuron reads one input, in balanced random order, and the one a stride away; strides halve by layer."""
+    """Each neuron reads one input, in balanced random order, and the one a stride away; strides halve per layer."""
     first = slots(inputs, neurons, rng)
     if inputs == 1:
         return first, first

@@ -1,5 +1,6 @@
-"""BLIF, the Berkeley logic interchange format: one `.names` table a gate, encoder, sums and argmax included."""
+"""BLIF, the Berkeley logic interchange format: one `.names` table per gate, with encoder, class sums and argmax."""
 
+import re
 import tempfile
 from pathlib import Path
 
@@ -7,17 +8,20 @@ import numpy.typing as npt
 
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.formats import register
-from hardwire.circuit.formats.header import about
+from hardwire.circuit.formats.header import header_lines
 from hardwire.circuit.formats.logic import PORTS, read_back
 from hardwire.circuit.formats.names import name_for
+from hardwire.circuit.formats.text import read_text
+from hardwire.circuit.input_format import input_format_of
 from hardwire.circuit.lower import complete
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.read_aiger import read_aiger
-from hardwire.circuit.reading import reading_of
-from hardwire.circuit.tools import linked, run_abc
+from hardwire.circuit.tools import Limits, run_abc
 from hardwire.errors import HardwireError
 from hardwire.files import write_whole
 from hardwire.gates import GATES, algebra
+
+DIRECTIVES = (".model", ".inputs", ".outputs", ".names", ".latch", ".end")
 
 
 def write(
@@ -28,23 +32,32 @@ def write(
     raw: str | None = None,
     values: npt.ArrayLike | None = None,
 ) -> list[Path]:
-    """raw: what the inputs x[k] are, by default what the encoder was made for; values: see `reading_of`."""
-    reading = reading_of(circuit, raw, values)
-    comment = [f"# {line}" for line in about(circuit, reading, PORTS)]
-    write_whole(path, to_blif(complete(circuit, reading), name_for(path, name), comment))
+    """Writes a BLIF file.
+
+    Args:
+        circuit: The circuit.
+        path: The file.
+        name: Of the model in it, by default the file's.
+        raw: What the inputs x[k] are the bits of, by default what the encoder was made for.
+        values: See `hardwire.circuit.input_format.input_format_of`.
+    """
+    input_format = input_format_of(circuit, raw, values)
+    comment = [f"# {line}" for line in header_lines(circuit, input_format, PORTS)]
+    write_whole(path, to_blif(complete(circuit, input_format), name_for(path, name), comment))
     return [path]
 
 
 def to_blif(netlist: Netlist, name: str, comment: list[str]) -> str:
+    """Returns the text of a BLIF file."""
     inputs = " ".join(f"x[{i}]" for i in range(netlist.inputs))
     outputs = " ".join(f"label[{i}]" for i in range(len(netlist.outputs)))
     lines = [*comment, f".model {name}", f".inputs {inputs}", f".outputs {outputs}"]
     nodes = [f"x[{i}]" for i in range(netlist.inputs)] + [f"n{i}" for i in range(netlist.inputs, netlist.nodes)]
     two = [[f"{a}{b} 1" for a, b in algebra.PAIRS if gate.hard(a, b)] for gate in GATES]
-    one = [[f"{a} 1" for a in (0, 1) if gate.hard(a, a)] for gate in GATES]  # no input may stand twice in a table
+    one = [[f"{a} 1" for a in (0, 1) if gate.hard(a, a)] for gate in GATES]  # an input may occur only once in a table
     for node, (gate, first, second) in enumerate(netlist.rows(), start=netlist.inputs):
         reads, table = ([nodes[first]], one[gate]) if first == second else ([nodes[first], nodes[second]], two[gate])
-        # readers differ on a table without lines, except that one without inputs is 0
+        # readers disagree about a table without lines, except that one without inputs is 0
         lines += [f".names {' '.join([*reads, nodes[node]] if table else [nodes[node]])}", *table]
     for i, node in enumerate(netlist.outputs.tolist()):
         lines += [f".names {nodes[node]} label[{i}]", "1 1"]
@@ -52,12 +65,19 @@ def to_blif(netlist: Netlist, name: str, comment: list[str]) -> str:
 
 
 def read_blif(path: Path) -> Netlist:
-    """The netlist of a BLIF file, read by ABC."""
+    """Reads a BLIF file of one model with ABC; a file that refers to other files or models is refused."""
+    text = read_text(path)
+    for match in re.finditer(r"^[ \t]*(\.\w{0,30})", text, flags=re.MULTILINE):
+        if match[1] not in DIRECTIVES:
+            number = text.count("\n", 0, match.start()) + 1
+            raise HardwireError(f"cannot read {path}: line {number} has {match[1]}; known are {', '.join(DIRECTIVES)}")
     with tempfile.TemporaryDirectory() as folder:
         netlist = Path(folder, "netlist.aig")
-        run_abc(f"read_blif {linked(path, folder)}; strash; write_aiger -s {netlist.name}", folder)
+        Path(folder, "source.blif").write_text(text)
+        limits = Limits(memory=(512 << 20) + 1_000 * len(text), seconds=10 + len(text) // 20_000)
+        run_abc(f"read_blif source.blif; strash; write_aiger -s {netlist.name}", folder, limits)
         if not netlist.is_file():
-            raise HardwireError(f"cannot read {path}: ABC does not take it for a BLIF file")
+            raise HardwireError(f"cannot read {path}: ABC cannot read it as BLIF")
         return read_aiger(netlist)[0]
 
 

@@ -9,39 +9,38 @@ from hardwire.circuit import file
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.formats import Answers, Readback, register
 from hardwire.circuit.formats.header import span_of
+from hardwire.circuit.input_format import InputFormat, input_format_of
 from hardwire.circuit.lower import encoded
-from hardwire.circuit.reading import Reading, raw_kind, reading_of
 from hardwire.errors import HardwireError
 
 
 def write(circuit: Circuit, path: Path) -> list[Path]:
+    """Writes a circuit file."""
     file.save(circuit, path)
     return [path]
 
 
 def read(circuit: Circuit, path: Path, raw: str | None) -> Readback:
-    """Two circuits behind an encoder are compared behind it: on bits that it never makes they may differ."""
+    """Compares two circuits behind their encoders; on bits that no raw value produces they may differ."""
     other = file.load(path)
-    says, wanted = _says(other), _says(circuit)
-    if says != wanted:
-        raise HardwireError(f"{path} is of another model: it has {says}, and the model has {wanted}")
-    kind = raw_kind(circuit)
-    if kind == "bits":
-        reading = theirs = reading_of(circuit, "bits")
+    theirs_in_words, expected = _interface(other), _interface(circuit)
+    if theirs_in_words != expected:
+        raise HardwireError(f"{path} is of another model: it has {theirs_in_words}, and the model has {expected}")
+    input_format, theirs = input_format_of(circuit), input_format_of(other)
+    if circuit.encoder is None:
         pair = circuit.netlist, other.netlist
     else:
-        reading, theirs = reading_of(circuit, kind), reading_of(other, kind)
-        pair = encoded(circuit, reading), encoded(other, theirs)
+        pair = encoded(circuit, input_format), encoded(other, theirs)
 
-    def answers(_: Reading, rows: npt.NDArray[Any]) -> Answers:
+    def answers(_: InputFormat, rows: npt.NDArray[Any]) -> Answers:
         scores = other.scores(theirs.bits(rows))
         return Answers(other.answers(scores), scores)
 
-    return Readback((reading,), answers, pair)
+    return Readback((input_format,), answers, pair)
 
 
-def _says(circuit: Circuit) -> str:
-    """What must be the same in two circuits for them to be compared at all, in words."""
+def _interface(circuit: Circuit) -> str:
+    """Describes what must be the same in two circuits for a comparison to make sense."""
     encoder = circuit.encoder
     reads = f"{circuit.inputs} bits"
     if encoder is not None:

@@ -1,7 +1,7 @@
-"""Drawings of a small circuit, of the cone of one class or of one output: Graphviz text, or SVG that needs no program.
+"""Drawings of a small circuit, of the cone of a class or of one output: Graphviz text, or SVG without other programs.
 
-Inputs stand on the left, each gate one column right of what it reads, the classes on the right. Surprising: what is
-too large to be read is refused, with the number of its gates; a picture of 8,000 gates says nothing.
+Inputs are on the left, each gate one column right of its operands, and the classes on the right. Surprising: a circuit
+too large to be readable is refused, stating its number of gates.
 """
 
 from collections.abc import Callable, Iterable
@@ -35,7 +35,7 @@ SIGNS = {"∧": "and", "∨": "or", "⊕": "xor"}  # a gate belongs to the famil
 
 @dataclass(frozen=True)
 class Box:
-    """One box of the drawing: its column, what it says, its colour, and the boxes it reads (by key, with a sign)."""
+    """One box of the drawing: its column, text and colour, and the keys of the boxes it reads."""
 
     key: str
     column: int
@@ -45,19 +45,26 @@ class Box:
 
 
 def write_svg(circuit: Circuit, path: Path, *, label: int | None = None, output: int | None = None) -> list[Path]:
-    """label: draw only the cone of this class; output: and of that, only its output number so-and-so."""
+    """Writes an SVG drawing.
+
+    Args:
+        circuit: The circuit.
+        path: The file.
+        label: Draw the cone of this class only.
+        output: Draw the cone of this output of the class only.
+    """
     write_whole(path, svg(boxes(circuit, label, output)))
     return [path]
 
 
 def write_dot(circuit: Circuit, path: Path, *, label: int | None = None, output: int | None = None) -> list[Path]:
-    """The same drawing as Graphviz text."""
+    """Writes the same drawing as Graphviz text."""
     write_whole(path, dot(boxes(circuit, label, output)))
     return [path]
 
 
 def boxes(circuit: Circuit, label: int | None = None, output: int | None = None) -> list[Box]:
-    """What is drawn, in the order of the netlist."""
+    """Lists what is drawn, in the order of the netlist."""
     groups = _chosen(circuit, label, output)
     netlist = replace(circuit.netlist, outputs=np.concatenate([nodes for _, nodes in groups]))
     cone = remove_dead(netlist)
@@ -83,7 +90,7 @@ def boxes(circuit: Circuit, label: int | None = None, output: int | None = None)
 
 
 def _chosen(circuit: Circuit, label: int | None, output: int | None) -> list[tuple[int, Integers]]:
-    """Classes and the output nodes that are drawn of each."""
+    """Returns the classes and their output nodes to draw."""
     if label is not None and not 0 <= label < circuit.classes:
         raise HardwireError(f"class {label} does not exist; this circuit has classes 0 to {circuit.classes - 1}")
     if output is not None and (label is None or not 0 <= output < circuit.group):
@@ -105,6 +112,7 @@ def _input_text(circuit: Circuit, bit: int) -> str:
 
 
 def dot(drawn: list[Box]) -> str:
+    """Returns Graphviz text."""
     lines = ["digraph circuit {", "  rankdir=LR;", '  node [shape=box, style="rounded,filled", fontname="sans-serif"];']
     lines += [f'  {box.key} [label="{box.text}", fillcolor="{COLOURS[box.kind]}"];' for box in drawn]
     for box in drawn:
@@ -114,7 +122,7 @@ def dot(drawn: list[Box]) -> str:
 
 
 def _places(drawn: list[Box]) -> dict[str, tuple[float, float]]:
-    """The centre of every box: columns by level; rows by the mean row of the neighbours, so that wires run flat."""
+    """Returns the centre of every box: columns by level, rows by the mean row of the neighbours."""
     columns: dict[int, list[Box]] = {}
     readers: dict[str, list[str]] = {}
     for box in drawn:
@@ -138,6 +146,7 @@ def _places(drawn: list[Box]) -> dict[str, tuple[float, float]]:
 
 
 def svg(drawn: list[Box]) -> str:
+    """Returns an SVG picture."""
     place = _places(drawn)
     width = max(x for x, _ in place.values()) + WIDTH / 2 + MARGIN
     height = max(y for _, y in place.values()) + HEIGHT / 2 + MARGIN
@@ -159,7 +168,7 @@ def svg(drawn: list[Box]) -> str:
 
 
 def _wire(start: tuple[float, float], end: tuple[float, float], k: int, count: int) -> str:
-    """Operand a enters a gate above operand b; the wire of b is dashed, so that a and b can be told apart."""
+    """Draws a wire: operand a enters a gate above operand b, and the wire of b is dashed, to tell them apart."""
     x1, y1, x2 = start[0] + WIDTH / 2, start[1], end[0] - WIDTH / 2
     y2 = end[1] + ((k - 0.5) * HEIGHT / 2 if count == 2 else 0)
     bend = max(20.0, (x2 - x1) / 2)

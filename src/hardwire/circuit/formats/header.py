@@ -1,26 +1,33 @@
-"""What every exported file says of itself, and how `verify` reads it again.
+"""The header of every exported file, and how `verify` reads it back.
 
-One line of it is for machines: `hardwire-interface:` and what the file reads, as JSON.
+One line of it is for machines: `hardwire-interface:` followed by what the file reads, as JSON.
 """
 
 import json
-import re
 from typing import Any
 
 from hardwire.bits import Encoder
-from hardwire.circuit.circuit import About, Circuit
-from hardwire.circuit.reading import DTYPES, Reading
+from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.input_format import DTYPES, InputFormat
+from hardwire.circuit.provenance import Provenance
 from hardwire.errors import HardwireError
 
-LICENSE = "MIT-0"  # of generated code: ours, and anyone may use it in any way, without a notice
+LICENSE = "MIT-0"  # of generated code: free to use in any way, without a notice
+LONGEST = 1 << 22  # characters of the line for machines; a scale and an offset for each of 50,000 columns fit
 _MARK = "hardwire-interface: "
 
 
-def about(circuit: Circuit, reading: Reading, *more: str) -> list[str]:
-    """The lines of a header, without the signs of a comment. more: what is particular to the format."""
+def header_lines(circuit: Circuit, input_format: InputFormat, *more: str) -> list[str]:
+    """Returns the lines of a header, without comment signs.
+
+    Args:
+        circuit: The circuit.
+        input_format: What the file reads.
+        *more: Lines about the particular format.
+    """
     from hardwire import __version__
 
-    known = circuit.about
+    known = circuit.provenance
     origin = ", ".join(
         [
             f"circuit {circuit.digest}",
@@ -37,13 +44,13 @@ def about(circuit: Circuit, reading: Reading, *more: str) -> list[str]:
         f"{numbers.gates:,} gates, depth {numbers.depth}; {circuit.inputs:,} input bits, {circuit.classes} "
         f"{'class' if circuit.classes == 1 else 'classes'} of {circuit.group:,} outputs.",
         _answer(circuit),
-        f"Reads {reading.count:,} {_meaning(circuit, reading)}.",
+        f"Reads {input_format.count:,} {_meaning(circuit, input_format)}.",
         *more,
-        _MARK + json.dumps(reading.describe() | _scale(circuit)),
+        _MARK + json.dumps(input_format.describe() | _scale(circuit)),
     ]
 
 
-def _test_set(known: About) -> str:
+def _test_set(known: Provenance) -> str:
     return "its test set" if known.tested_on is None else f"the test set of {_plain(known.tested_on)}"
 
 
@@ -52,7 +59,7 @@ def _scale(circuit: Circuit) -> dict[str, int]:
 
 
 def _plain(text: str) -> str:
-    """A text of unknown origin that can neither end a comment nor begin a line."""
+    """Makes a text of unknown origin harmless: it can neither end a comment nor start a line."""
     printable = "".join(sign if sign.isprintable() else " " for sign in text)
     return printable.replace("*/", "* /").replace("/*", "/ *")
 
@@ -71,32 +78,40 @@ def _answer(circuit: Circuit) -> str:
 
 
 def span_of(encoder: Encoder | None) -> str:
-    """The range of raw values in words, where they have one."""
+    """Describes the range of raw values, if they have one."""
     return f" from 0 to {encoder.maximum:g}" if encoder is not None and encoder.maximum else ""
 
 
-def _meaning(circuit: Circuit, reading: Reading) -> str:
-    if reading.thresholds is None:
+def _meaning(circuit: Circuit, input_format: InputFormat) -> str:
+    if input_format.thresholds is None:
         return "bits"
     span = span_of(circuit.encoder)
-    if reading.kind == "floats":
+    if input_format.kind == "floats":
         return f"IEEE single precision values{span}; NaN is below every threshold"
-    assert reading.point is not None
-    if (reading.point.scale == 1).all() and (reading.point.offset == 0).all():
-        return f"values of {DTYPES[reading.kind].name}{span}"
-    fitted = f"; no value of {reading.fitted:,} rows changes its side, others may" if reading.fitted else ""
-    return f"values q of {DTYPES[reading.kind].name}, which stand for offset + scale * q{span}, given below{fitted}"
+    assert input_format.point is not None
+    if (input_format.point.scale == 1).all() and (input_format.point.offset == 0).all():
+        return f"values of {DTYPES[input_format.kind].name}{span}"
+    fitted = f"; no value of {input_format.fitted:,} rows changes its side, others may" if input_format.fitted else ""
+    return (
+        f"values q of {DTYPES[input_format.kind].name}, which stand for offset + scale * q{span}, given below{fitted}"
+    )
 
 
 def interface(text: str) -> dict[str, Any] | None:
-    """What a file says that it reads; None where it says nothing."""
-    found = re.search(rf"{_MARK}(\{{.*\}})", text)
-    if found is None:
+    """Returns what a file says it reads, or None if it says nothing."""
+    return marked(text, _MARK)
+
+
+def marked(text: str, mark: str) -> dict[str, Any] | None:
+    """Returns the JSON object after a mark, to the end of its line; None if the mark is missing."""
+    at = text.find(mark)
+    if at < 0:
         return None
+    line = text[at + len(mark) : at + len(mark) + LONGEST].partition("\n")[0]
     try:
-        said = json.loads(found[1])
+        value = json.loads(line)
     except (ValueError, RecursionError):
-        said = None
-    if not isinstance(said, dict):
-        raise HardwireError(f"its line {_MARK!r} is damaged")
-    return said
+        value = None
+    if not isinstance(value, dict):
+        raise HardwireError(f"its line {mark!r} is damaged")
+    return value

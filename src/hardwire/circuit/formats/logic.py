@@ -1,5 +1,5 @@
-"""Reading back what is logic all the way: a netlist from the bits of raw values to the bits of the class, and of the
-class sums where a file gives them."""
+"""Reads back formats that are logic throughout: netlists from the bits of raw values to the bits of the class, and of
+the class sums where a file gives them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,26 +11,30 @@ import numpy.typing as npt
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.formats import Answers, Readback, Reader
 from hardwire.circuit.formats.header import interface
+from hardwire.circuit.input_format import InputFormat, input_format_from, input_format_of
 from hardwire.circuit.lower import complete
 from hardwire.circuit.netlist import Netlist
-from hardwire.circuit.reading import Reading, described, reading_of
 from hardwire.errors import HardwireError
 
 PORTS = "Inputs x[k]: the bits of the values, lowest first; outputs label[k]: those of the answer."
 
 
 def read_back(read: Callable[[Path], Netlist], lut_of: Callable[[str], int] = lambda text: 6) -> Reader:
-    """The reader of a format whose files `read` turns into netlists; lut_of: the tables that a file's class sums are
-    made for."""
+    """Makes the reader of a format.
+
+    Args:
+        read: Turns a file into a netlist.
+        lut_of: Inputs of the look-up tables that a file's class sums are made for, from its text.
+    """
 
     def reader(circuit: Circuit, path: Path, raw: str | None) -> Readback:
         netlist = read(path)
         text = path.read_text(errors="replace")
         said = interface(text)
-        reading = reading_of(circuit, raw) if said is None else described(circuit, said)
-        if netlist.inputs != reading.width:
+        input_format = input_format_of(circuit, raw) if said is None else input_format_from(circuit, said)
+        if netlist.inputs != input_format.width:
             raise HardwireError(
-                f"{path} has {netlist.inputs} inputs; an image has {reading.width} bits of {reading.kind}"
+                f"{path} has {netlist.inputs} inputs; an image has {input_format.width} bits of {input_format.kind}"
             )
         label, sums = circuit.answer_width, circuit.classes * circuit.group.bit_length()
         scores = len(netlist.outputs) == label + sums
@@ -41,19 +45,19 @@ def read_back(read: Callable[[Path], Netlist], lut_of: Callable[[str], int] = la
             )
         answers = answers_of(netlist, circuit)
 
-        def answer(reading: Reading, rows: npt.NDArray[Any]) -> Answers:
-            return answers(reading.to_bits(rows))
+        def answer(input_format: InputFormat, rows: npt.NDArray[Any]) -> Answers:
+            return answers(input_format.to_bits(rows))
 
-        return Readback((reading,), answer, (complete(circuit, reading, lut_of(text), scores), netlist))
+        return Readback((input_format,), answer, (complete(circuit, input_format, lut_of(text), scores), netlist))
 
     return reader
 
 
 def answers_of(netlist: Netlist, circuit: Circuit) -> Callable[[npt.NDArray[np.uint8]], Answers]:
-    """The function of a completed netlist of `circuit` from bits [n, inputs] to what it says of them."""
+    """Returns the function from bits [n, inputs] to the answers of a completed netlist of `circuit`."""
     outputs = Circuit(netlist, classes=len(netlist.outputs))
     places = 1 << np.arange(circuit.answer_width, dtype=np.int64)
-    places[-1] *= -1 if circuit.number is not None else 1  # the highest bit of a number is its sign
+    places[-1] *= -1 if circuit.number is not None else 1  # the highest bit of a number is the sign
     sum_places = 1 << np.arange(circuit.group.bit_length(), dtype=np.int32)
 
     def answers(bits: npt.NDArray[np.uint8]) -> Answers:

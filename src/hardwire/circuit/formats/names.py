@@ -1,4 +1,4 @@
-"""Names that a C compiler and a Verilog tool accept, taken from the path of the file that is written."""
+"""Names that C compilers and Verilog tools accept, made from the path of the exported file."""
 
 import os
 import re
@@ -31,13 +31,13 @@ strong0 strong1 super supply0 supply1 sync_accept_on sync_reject_on table tagged
 timeunit tran tranif0 tranif1 tri tri0 tri1 triand trior trireg type unique unique0 until until_with untyped use uwire
 var vectored wait wait_order wand weak weak0 weak1 wildcard wire with within wor xnor
 """
-OURS = "x y label clk rst ce valid_in valid_out scores data ready"  # ports of the modules
-UNFIT = frozenset('"\\\r\n')  # in the name of a file that others include
+OURS = "x y label clk rst ce valid_in valid_out scores data ready"  # ports of our modules
+UNFIT = frozenset('"\\\r\n')  # cannot occur in the name of an included file
 RESERVED = frozenset(f"{C} {VERILOG} {OURS}".split())
 
 
 def name_for(path: str | os.PathLike[str], name: str | None = None) -> str:
-    """`name` if given, else the file's stem with unfit characters as underscores, and not a word of either language."""
+    """Returns `name` if given, else the file's stem with other characters as underscores; never a keyword."""
     if set(Path(path).name) & UNFIT:
         raise HardwireError(f"{Path(path).name!r} cannot be named in an #include; use no quotes, backslashes or lines")
     if name is None:
@@ -46,7 +46,7 @@ def name_for(path: str | os.PathLike[str], name: str | None = None) -> str:
             name = f"circuit_{name.lstrip('_')}"
     if not re.fullmatch(r"[A-Za-z_]\w*", name, flags=re.ASCII) or name in RESERVED:
         raise HardwireError(
-            f"{name!r} is no name for a C function or a Verilog module; use letters, digits and _, and no word of "
+            f"{name!r} cannot name a C function or a Verilog module; use letters, digits and _, and no keyword of "
             "these languages"
         )
     return name

@@ -1,15 +1,16 @@
 """Synthesizable Verilog-2005: encoder, gates, class sums and argmax as modules of their own, and a testbench.
 
-`NAME` reads an image as one wide port `x` and gives its class as `label`. Inside it are `NAME_encoder` and `NAME_core`
-(input bits to label), which holds `NAME_gates`, `NAME_count` for each class and `NAME_argmax`, so that a synthesis
-report can say what each costs. With `pipeline=N` there is a register after every N levels of logic, as verilog_parts.py
-counts them, wherever that falls: a new image each clock, its label `latency` clocks later.
+`NAME` reads an image from one wide port `x` and outputs its class as `label`. Inside are `NAME_encoder` and `NAME_core`
+(input bits to label), which contains `NAME_gates`, `NAME_count` for each class and `NAME_argmax`, so that a synthesis
+report states what each costs. With `pipeline=N` there is a register after every N levels of logic, counted as in
+verilog_parts.py: a new image every clock, its label `latency` clocks later.
 """
 
 import json
 import math
 import re
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,17 +22,18 @@ from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.counting import WIDEST
 from hardwire.circuit.formats import register
 from hardwire.circuit.formats import verilog_parts as parts
-from hardwire.circuit.formats.header import about
+from hardwire.circuit.formats.header import header_lines, marked
 from hardwire.circuit.formats.logic import read_back
 from hardwire.circuit.formats.names import name_for
 from hardwire.circuit.formats.text import render
-from hardwire.circuit.formats.verilog_module import Module
+from hardwire.circuit.formats.verilog_module import VerilogModule
+from hardwire.circuit.formats.verilog_text import checked_code, limits_for
+from hardwire.circuit.input_format import InputFormat, input_format_of
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.read_aiger import read_aiger
-from hardwire.circuit.reading import Reading, reading_of
 from hardwire.circuit.tools import run_yosys
 from hardwire.errors import HardwireError
-from hardwire.files import write_whole
+from hardwire.files import write_together
 
 TO_AIGER = (  # yosys commands from Verilog to an and-inverter graph; formalff turns clocked registers into latches
     "proc",
@@ -45,16 +47,24 @@ TO_AIGER = (  # yosys commands from Verilog to an and-inverter graph; formalff t
     "write_aiger -symbols netlist.aig",
 )
 STREAM_BITS = (8, 64)  # a word of the streaming wrapper, from and to
-MOST_BITS = 1 << 20  # of a vector that is read: a few bytes must not ask yosys for gigabytes and minutes
+LONGEST_PORTS = 10_000  # characters
 _MARK = "hardwire-ports: "
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", flags=re.DOTALL)
-_WIDTH = re.compile(r"\[\s*0*(\d+)|:\s*0*(\d+)\s*\]|\b0*(\d+)\s*'|\{\s*0*(\d+)\s*\{")  # ranges, sizes, repeats
 
 
 @dataclass(frozen=True)
 class Verilog:
-    """text: the modules; top: the module of the whole; clocked: whether it has a clk; control: and rst, ce, valid_in,
-    valid_out; latency: clocks from image to label; widths of the ports x, label and, if not 0, scores."""
+    """A design in Verilog.
+
+    Attributes:
+        text: All modules.
+        top: Name of the top module.
+        clocked: Whether it has a clk.
+        control: Whether it has rst, ce, valid_in and valid_out.
+        latency: Clocks from image to label.
+        width: Width of the port x.
+        label_width: Width of the port label.
+        scores_width: Width of the port scores; 0 if there is none.
+    """
 
     text: str
     top: str
@@ -81,32 +91,49 @@ def write(
     values: npt.ArrayLike | None = None,
     images: npt.ArrayLike | None = None,
 ) -> list[Path]:
-    """Writes `path`. pipeline: registers every so many levels; control: ports rst, ce, valid_in, valid_out as well
-    (with a pipeline); scores: class sums as an output; stream: a module NAME_stream as well, which takes an image in
-    words of so many bits; lut: inputs of the look-up tables that class sums are built for, 6 or 4; reach: levels that
-    a gate counts as in a pipeline, more than 1 where the wires between gates are long; raw: what `x` holds, by default
-    what the encoder was made for; values: see `reading_of`; images: raw values (0 and 1 where the circuit has no
-    encoder) of a self-checking testbench beside it, NAME_tb.v."""
+    """Writes a Verilog file, and a testbench if images are given.
+
+    Args:
+        circuit: The circuit.
+        path: The file.
+        name: Of the top module, by default the file's.
+        pipeline: Levels of logic between registers; None for no registers.
+        control: With a pipeline: add the ports rst, ce, valid_in and valid_out.
+        scores: Add the class sums as an output.
+        stream: Add a module NAME_stream that receives an image in words of so many bits, 8 to 64.
+        lut: Inputs of the look-up tables the class sums are built for, 6 or 4.
+        reach: Levels a gate counts as in a pipeline; more than 1 where the wires between gates are long.
+        raw: What `x` holds, by default what the encoder was made for.
+        values: See `hardwire.circuit.input_format.input_format_of`.
+        images: Images of a self-checking testbench NAME_tb.v: raw values, or 0 and 1 without an encoder.
+    """
     if pipeline is None and reach != 1:
-        raise HardwireError(f"reach={reach} is for the stages of a pipeline; give a pipeline too")
-    reading = reading_of(circuit, raw, values)
+        raise HardwireError(f"reach={reach} applies to the stages of a pipeline; give a pipeline too")
+    input_format = input_format_of(circuit, raw, values)
     name = name_for(path, name)
     design = to_verilog(
-        circuit, name, reading, pipeline=pipeline, control=control, scores=scores, stream=stream, lut=lut, reach=reach
+        circuit,
+        name,
+        input_format,
+        pipeline=pipeline,
+        control=control,
+        scores=scores,
+        stream=stream,
+        lut=lut,
+        reach=reach,
     )
-    bench = None if images is None else testbench(circuit, design, reading, np.asarray(images))
-    write_whole(path, design.text)
-    if bench is None:
-        return [path]
-    bench_path = path.with_name(f"{path.stem}_tb.v")
-    write_whole(bench_path, bench)
-    return [path, bench_path]
+    bench = None if images is None else testbench(circuit, design, input_format, np.asarray(images))
+    files: dict[Path, str | bytes] = {path: design.text}
+    if bench is not None:
+        files[path.with_name(f"{path.stem}_tb.v")] = bench
+    write_together(files)
+    return list(files)
 
 
 def to_verilog(
     circuit: Circuit,
     name: str,
-    reading: Reading,
+    input_format: InputFormat,
     *,
     pipeline: float | None = None,
     control: bool = False,
@@ -118,11 +145,11 @@ def to_verilog(
     _check(pipeline, control, stream, lut, reach)
     label_width, sum_width = circuit.answer_width, circuit.group.bit_length()
     scores_width = circuit.classes * sum_width if scores else 0
-    modules = _modules(circuit, name, reading, pipeline, control, lut, reach)
+    modules = _modules(circuit, name, input_format, pipeline, control, lut, reach)
     latency = sum(module.latency for module in modules.values())
-    words = -(-reading.width // stream) if stream else 0
+    words = -(-input_format.width // stream) if stream else 0
     said = {"top": name, "clocked": pipeline is not None, "control": control, "lut": lut}
-    ports = f"x: value i from bit {reading.value_bits} * i on; label: the answer, {latency} clocks later."
+    ports = f"x: value i from bit {input_format.value_bits} * i on; label: the answer, {latency} clocks later."
     text = render(
         "circuit.v",
         top=name,
@@ -131,20 +158,20 @@ def to_verilog(
         control=control,
         latency=latency,
         argmax_latency=modules["argmax"].latency,
-        width=reading.width,
+        width=input_format.width,
         label_width=label_width,
         sum_width=sum_width,
         scores_width=scores_width,
         inputs=circuit.inputs,
         classes=circuit.classes,
         group=circuit.group,
-        encodes=reading.kind != "bits",
+        encodes=input_format.kind != "bits",
         stream=stream,
         words=words,
         counter_width=max(1, (words - 1).bit_length()),
-        about=[*about(circuit, reading, ports), _MARK + json.dumps(said)],
+        comment=[*header_lines(circuit, input_format, ports), _MARK + json.dumps(said)],
     )
-    return Verilog(text, name, pipeline is not None, control, latency, reading.width, label_width, scores_width)
+    return Verilog(text, name, pipeline is not None, control, latency, input_format.width, label_width, scores_width)
 
 
 def _check(pipeline: float | None, control: bool, stream: int | None, lut: int, reach: float) -> None:
@@ -152,16 +179,17 @@ def _check(pipeline: float | None, control: bool, stream: int | None, lut: int, 
         raise HardwireError(f"class sums are built for look-up tables of 4 or 6 inputs, not {lut}")
     if pipeline is not None and not _levels(pipeline):
         raise HardwireError(
-            f"pipeline {pipeline!r} is no number of levels; use 1 or more, or leave it out (`hardwire circuit place` "
+            f"pipeline {pipeline!r} is not a number of levels; use 1 or more, or leave it out (`hardwire circuit "
+            "place` "
             "finds one for a clock)"
         )
     if not _levels(reach):
-        raise HardwireError(f"a gate counts as at least one level; reach={reach!r} is not that")
+        raise HardwireError(f"a gate counts as at least one level, not {reach!r}; give reach=1 or more")
     if control and pipeline is None:
         raise HardwireError("rst, ce and valid need registers to control; give a pipeline too")
     lowest, highest = STREAM_BITS
     if stream is not None and (type(stream) is not int or not lowest <= stream <= highest):
-        raise HardwireError(f"a stream of words of {stream!r} bits is not made; choose {lowest} to {highest}")
+        raise HardwireError(f"a stream of {stream!r}-bit words is not supported; choose {lowest} to {highest} bits")
 
 
 def _levels(number: object) -> bool:
@@ -169,20 +197,26 @@ def _levels(number: object) -> bool:
 
 
 def _modules(
-    circuit: Circuit, name: str, reading: Reading, pipeline: float | None, control: bool, lut: int, reach: float
-) -> dict[str, Module]:
+    circuit: Circuit,
+    name: str,
+    input_format: InputFormat,
+    pipeline: float | None,
+    control: bool,
+    lut: int,
+    reach: float,
+) -> dict[str, VerilogModule]:
     """By what they are, in the order of the data; each goes on in the stage where the one before ends."""
     label_width, sum_width = circuit.answer_width, circuit.group.bit_length()
-    modules: dict[str, Module] = {}
+    modules: dict[str, VerilogModule] = {}
 
-    def module(part: str, inputs: int, outputs: int, registered: bool = False, far: float = 0) -> Module:
+    def module(part: str, inputs: int, outputs: int, registered: bool = False, far: float = 0) -> VerilogModule:
         start = max((made.end for made in list(modules.values())[-1:]), default=0.0)
         ports = {"x": inputs}, {"y": outputs}
-        modules[part] = Module(f"{name}_{part}", *ports, pipeline, start, control, registered, far)
+        modules[part] = VerilogModule(f"{name}_{part}", *ports, pipeline, start, control, registered, far)
         return modules[part]
 
-    if reading.kind != "bits":
-        parts.fill_encoder(module("encoder", reading.width, circuit.inputs), reading)
+    if input_format.kind != "bits":
+        parts.fill_encoder(module("encoder", input_format.width, circuit.inputs), input_format)
     parts.fill_gates(module("gates", circuit.inputs, len(circuit.netlist.outputs)), circuit, reach)
     parts.fill_count(module("count", circuit.group, sum_width, far=reach - 1), circuit.group, lut)
     last = module("argmax", circuit.classes * sum_width, label_width, registered=True, far=reach - 1)
@@ -193,13 +227,13 @@ def _modules(
     return modules
 
 
-def testbench(circuit: Circuit, design: Verilog, reading: Reading, images: npt.NDArray[Any]) -> str:
-    """images: raw values where the circuit has an encoder, 0 and 1 [n, inputs] where it has none."""
+def testbench(circuit: Circuit, design: Verilog, input_format: InputFormat, images: npt.NDArray[Any]) -> str:
+    """Returns a self-checking testbench for these images."""
     scores = circuit.scores(images, raw=circuit.encoder is not None)
     labels = circuit.answers(scores) % (1 << design.label_width)
     width = circuit.group.bit_length()
     sums = [sum(score << width * c for c, score in enumerate(row)) for row in scores.tolist()]
-    packed = np.packbits(reading.to_bits(reading.rows(circuit, images)), axis=1, bitorder="little")
+    packed = np.packbits(input_format.to_bits(input_format.rows(circuit, images)), axis=1, bitorder="little")
     vectors = [
         (row[::-1].tobytes().hex(), label, f"{total:x}")
         for row, label, total in zip(packed, labels.tolist(), sums, strict=True)
@@ -208,49 +242,38 @@ def testbench(circuit: Circuit, design: Verilog, reading: Reading, images: npt.N
 
 
 def read_verilog(path: Path) -> Netlist:
-    """The netlist of a Verilog file, read by yosys; a pipelined one as if without its registers."""
-    text = path.read_text(errors="replace")
-    _check_widths(path, text)
-    top, wrapper = _wrapper(text)
+    """Reads a Verilog file with yosys; a pipelined design as if it had no registers."""
+    text, code = checked_code(path)
+    top, wrapper = _wrapper(_ports_of(text), code)
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "source.v").write_text(text + wrapper)
-        run_yosys(["read_verilog source.v", f"hierarchy {top}", *TO_AIGER], folder)
+        Path(folder, "source.v").write_text(code + wrapper)
+        run_yosys(["read_verilog source.v", f"hierarchy {top}", *TO_AIGER], folder, limits_for(code))
         return read_aiger(Path(folder, "netlist.aig"))[0]
 
 
-def _check_widths(path: Path, text: str) -> None:
-    for found in _WIDTH.finditer(_COMMENT.sub(" ", text)):
-        bits = found[found.lastindex or 0]
-        if len(bits) > len(str(MOST_BITS)) or int(bits) > MOST_BITS:
-            raise HardwireError(f"cannot read {path}: a vector of {bits[:20]} bits is not believed; {MOST_BITS:,} are")
-
-
-def _said(text: str) -> dict[str, Any]:
-    """What a file says of its ports."""
-    found = re.search(rf"{_MARK}(\{{.*\}})", text)
-    try:
-        said = json.loads(found[1]) if found else {}
-    except (ValueError, RecursionError):
-        said = {}
-    return said if isinstance(said, dict) else {}
+def _ports_of(text: str) -> dict[str, Any]:
+    """Returns what a file says about its ports."""
+    return marked(text, _MARK) or {}
 
 
 def _lut_of(text: str) -> int:
-    return 4 if _said(text).get("lut") == 4 else 6
+    return 4 if _ports_of(text).get("lut") == 4 else 6
 
 
-def _wrapper(text: str) -> tuple[str, str]:
-    """Which module is the whole, and one around it that has x and label alone, the label of an image that came with
-    valid, never reset; where there are scores they are the label's higher bits."""
-    said = _said(text)
+def _wrapper(said: Mapping[str, Any], code: str) -> tuple[str, str]:
+    """Returns the option that names the top module, and a module around it with the ports x and label only.
+
+    The wrapper holds valid_in and ce at 1 and rst at 0; scores, if there are any, become the higher bits of label.
+    """
     top = said.get("top")
-    module = re.search(rf"module {top} \((.*?)\);", text, flags=re.DOTALL) if isinstance(top, str) else None
-    if module is None or not re.fullmatch(r"[A-Za-z_]\w*", str(top)):
+    if not isinstance(top, str) or not re.fullmatch(r"[A-Za-z_]\w{0,200}", top, flags=re.ASCII):
         return "-auto-top", ""
-    found = {port: re.search(rf"\[(\d+):0\] {port}\b", module[1]) for port in ("x", "label", "scores")}
-    widths = {port: int(width[1]) + 1 for port, width in found.items() if width}
+    start = re.search(rf"\bmodule {top} \(", code)
+    ports = "" if start is None else code[start.end() : start.end() + LONGEST_PORTS].partition(");")[0]
+    matches = {port: re.search(rf"\[(\d{{1,7}}):0\] {port}\b", ports) for port in ("x", "label", "scores")}
+    widths = {port: int(width[1]) + 1 for port, width in matches.items() if width}
     if "x" not in widths or "label" not in widths:
-        return f"-top {top}", ""
+        return "-auto-top" if start is None else f"-top {top}", ""
     clock = "input clk, " if said.get("clocked") else ""
     ties = ".clk(clk), " if clock else ""
     ties += ".rst(1'b0), .ce(1'b1), .valid_in(1'b1), " if said.get("control") else ""
@@ -258,8 +281,8 @@ def _wrapper(text: str) -> tuple[str, str]:
     ties += f".x(x), .label(label[{label - 1}:0])" + (
         f", .scores(label[{label + scores - 1}:{label}])" if scores else ""
     )
-    ports = f"{clock}input [{widths['x'] - 1}:0] x, output [{label + scores - 1}:0] label"
-    return "-top hardwire_read", f"\nmodule hardwire_read({ports}); {top} whole({ties}); endmodule\n"
+    outside = f"{clock}input [{widths['x'] - 1}:0] x, output [{label + scores - 1}:0] label"
+    return "-top hardwire_read", f"\nmodule hardwire_read({outside}); {top} whole({ties}); endmodule\n"
 
 
 register(".v", title="Verilog", write=write, read=read_back(read_verilog, _lut_of))

@@ -1,8 +1,8 @@
 """One Verilog module under construction, combinational or pipelined, for verilog_parts.py.
 
-Every signal costs some levels of logic, and a stage of a pipeline has a budget of them: what would come too late moves
-to the next stage, and whoever reads a signal in a later stage gets it through as many registers as stages lie between.
-Surprising: a module need not end in a register; the next one goes on in the same stage if the budget allows.
+Every signal costs some levels of logic, and a stage of a pipeline has a budget of them. A signal that would exceed the
+budget moves to the next stage, and a later stage reads a signal through one register per stage in between. Surprising:
+a module need not end in a register; the next module continues in the same stage if the budget allows.
 """
 
 from collections.abc import Sequence
@@ -11,27 +11,49 @@ from dataclasses import dataclass, field
 
 @dataclass(eq=False)
 class Signal:
-    """width in bits; stage: registers before it; time: levels of logic since the last of them; constants are there in
-    every stage."""
+    """A wire, a constant or a part of a port.
+
+    Attributes:
+        name: As written in Verilog.
+        width: In bits.
+        stage: Registers before it.
+        time: Levels of logic since the last register.
+        constant: Constants are available in every stage.
+        entering: Whether it comes from outside of the module.
+        delays: Registers that follow it.
+    """
 
     name: str
     width: int
     stage: int = 0
     time: float = 0
     constant: bool = False
-    entering: bool = False  # it comes from outside of the module
-    delays: int = 0  # registers that follow it
+    entering: bool = False
+    delays: int = 0
 
 
 @dataclass
-class Module:
-    """budget: levels of a stage, None without a pipeline; start: levels that its inputs have behind them; far: levels
-    that the wires into it cost; gated: whether registers wait for ce; registered: whether outputs end in registers;
-    preamble: functions it uses."""
+class VerilogModule:
+    """A module under construction.
+
+    Attributes:
+        name: Of the module.
+        inputs: Width of each input port.
+        widths: Width of each output port.
+        budget: Levels of logic in a stage; None without a pipeline.
+        start: Levels of logic before its inputs.
+        gated: Whether registers have a clock enable, ce.
+        registered: Whether outputs end in registers.
+        far: Levels that the wires into the module cost.
+        preamble: Verilog functions it uses.
+        outputs: The signals of each output port, lowest bit first.
+        wires: Signals with their expression and operands.
+        pieces: Bits and ranges of inputs and wires.
+    """
 
     name: str
     inputs: dict[str, int]
-    widths: dict[str, int]  # of the outputs
+    widths: dict[str, int]
     budget: float | None = None
     start: float = 0
     gated: bool = False
@@ -40,10 +62,10 @@ class Module:
     preamble: str = ""
     outputs: dict[str, list[Signal]] = field(default_factory=dict)
     wires: list[tuple[Signal, str, list[Signal]]] = field(default_factory=list)
-    pieces: dict[str, Signal] = field(default_factory=dict)  # bits and ranges of inputs and of wires
+    pieces: dict[str, Signal] = field(default_factory=dict)
 
     def port(self, name: str, bits: int | str) -> Signal:
-        """A bit or a range of an input."""
+        """Returns a bit or a range of an input port."""
         high, _, low = str(bits).partition(":")
         text = f"{name}[{bits}]"
         return self.pieces.setdefault(
@@ -51,14 +73,24 @@ class Module:
         )
 
     def bit(self, signal: Signal, place: int) -> Signal:
+        """Returns one bit of a signal."""
         text = f"{signal.name}[{place}]"
         return self.pieces.setdefault(text, Signal(text, 1, signal.stage, signal.time))
 
     def constant(self, value: int, width: int = 1) -> Signal:
+        """Returns a constant."""
         return Signal(f"{width}'d{value}", width, constant=True)
 
     def wire(self, name: str, width: int, expression: str, reads: Sequence[Signal], cost: float = 1) -> Signal:
-        """`expression` with {0}, {1}, ... for the signals it reads; cost: its levels of logic."""
+        """Adds a wire.
+
+        Args:
+            name: Of the wire.
+            width: In bits.
+            expression: Verilog with {0}, {1}, ... for the operands.
+            reads: The operands.
+            cost: Levels of logic.
+        """
         stage = max(read.stage for read in reads)
         if all(read.entering for read in reads):
             cost += self.far
@@ -75,18 +107,18 @@ class Module:
 
     @property
     def latency(self) -> int:
-        """Registers on every way through the module."""
+        """Registers on every path through the module."""
         if self.budget is None:
             return 0
         return max((signal.stage for signal in self._results), default=0) + self.registered
 
     @property
     def end(self) -> float:
-        """Levels that its outputs have behind them."""
+        """Levels of logic before its outputs, since the last register."""
         return max((signal.time for signal in self._results if signal.stage == self.latency), default=0)
 
     def _at(self, signal: Signal, stage: int) -> str:
-        """What `signal` is called in a stage; notes the registers that takes."""
+        """Returns the name of `signal` in a stage, and notes the registers needed for it."""
         behind = 0 if signal.constant or self.budget is None else stage - signal.stage
         if behind <= 0:
             return signal.name
@@ -94,6 +126,7 @@ class Module:
         return _delayed(signal, behind)
 
     def text(self) -> str:
+        """Returns the module in Verilog."""
         body = []
         for signal, expression, reads in self.wires:
             operands = [self._at(read, signal.stage) for read in reads]
@@ -102,7 +135,7 @@ class Module:
             parts = ", ".join(self._at(signal, self.latency) for signal in reversed(signals))
             body.append(f"  assign {port} = {{{parts}}};")
         registers, moves = self._registers()
-        # registers first, because a name must be declared before it is read; what feeds them is declared by then too
+        # registers come first, because a name must be declared before it is read
         lines = [f"module {self.name} ({', '.join(self._ports())});", *registers, *body, *moves, "endmodule", ""]
         return "\n".join(lines[:1] + ([self.preamble.rstrip()] if self.preamble else []) + lines[1:])
 
@@ -124,7 +157,7 @@ class Module:
 
 
 def _quiet(port: str) -> list[str]:
-    """An input of which some or all may not be read."""
+    """Declares an input that may not be read completely."""
     return [f"/* verilator lint_off UNUSEDSIGNAL */ input {port} /* verilator lint_on UNUSEDSIGNAL */"]
 
 
@@ -133,5 +166,5 @@ def _range(width: int) -> str:
 
 
 def _delayed(signal: Signal, stages: int) -> str:
-    """x[7:0] two stages later is x_7_0_d2."""
+    """Returns the name some stages later: x[7:0] becomes x_7_0_d2 after two."""
     return signal.name.replace("[", "_").replace(":", "_").replace("]", "") + f"_d{stages}"

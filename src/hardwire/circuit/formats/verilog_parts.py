@@ -1,17 +1,17 @@
-"""The modules of a Verilog export: encoder, gates, class sums, argmax, each built signal by signal with its cost.
+"""The modules of a Verilog export: encoder, gates, class sums and argmax, built signal by signal with their costs.
 
-Costs are levels of logic as small look-up tables have them: a gate is one, a counter of six bits two, a comparison
-three and an eighth of its width, unless a stage has less: then it is cut too. They are what pipelines are cut by.
+Costs are levels of small look-up tables: a gate costs one, a counter of six bits two, and a comparison three plus an
+eighth of its width, or less where it is split to fit a stage. Pipeline registers are placed by these costs.
 """
 
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.counting import count_plan
-from hardwire.circuit.formats.verilog_module import Module, Signal
-from hardwire.circuit.reading import INFINITY, Reading
+from hardwire.circuit.formats.verilog_module import Signal, VerilogModule
+from hardwire.circuit.input_format import INFINITY, InputFormat
 from hardwire.circuit.statistics import live_nodes
 from hardwire.gates import algebra
 
-Verdict = tuple[Signal, Signal | None]  # whether some bits are more; whether the same, which nobody asks of the lowest
+Verdict = tuple[Signal, Signal | None]  # whether some bits are greater; whether equal (None for the lowest bits)
 
 COUNTERS = """\
   /* verilator lint_off UNUSEDSIGNAL */ // a number may have bits that are always 0
@@ -38,7 +38,8 @@ COUNTERS = """\
 """
 
 
-def fill_gates(module: Module, circuit: Circuit, reach: float = 1) -> Module:
+def fill_gates(module: VerilogModule, circuit: Circuit, reach: float = 1) -> VerilogModule:
+    """Fills in the gates of the circuit."""
     netlist, live = circuit.netlist, live_nodes(circuit.netlist)
     signals: list[Signal] = [module.port("x", i) for i in range(netlist.inputs)]
     for node, (gate, reads) in enumerate(zip(netlist.gate.tolist(), netlist.reads(), strict=True), netlist.inputs):
@@ -51,8 +52,8 @@ def fill_gates(module: Module, circuit: Circuit, reach: float = 1) -> Module:
     return module
 
 
-def fill_count(module: Module, group: int, lut: int) -> Module:
-    """The number of ones in x, for tables of `lut` inputs."""
+def fill_count(module: VerilogModule, group: int, lut: int) -> VerilogModule:
+    """Fills in a counter of the ones in x, for look-up tables of `lut` inputs."""
     module.preamble = COUNTERS
     bits = [module.port("x", i) for i in range(group)]
     steps, result = count_plan(group, lut)
@@ -65,8 +66,8 @@ def fill_count(module: Module, group: int, lut: int) -> Module:
     return module
 
 
-def fill_argmax(module: Module, classes: int, width: int, label_width: int) -> Module:
-    """A tournament: the later of two wins only by a higher sum, so ties go to the lowest class."""
+def fill_argmax(module: VerilogModule, classes: int, width: int, label_width: int) -> VerilogModule:
+    """Fills in a knockout tournament: the later of two classes wins only with a higher sum, so ties go to the lower."""
     players = [
         (module.port("x", f"{(c + 1) * width - 1}:{c * width}"), module.constant(c, label_width))
         for c in range(classes)
@@ -88,9 +89,9 @@ def fill_argmax(module: Module, classes: int, width: int, label_width: int) -> M
     return module
 
 
-def _more(module: Module, tag: str, low: Signal, high: Signal) -> Signal:
-    """Whether `high` is above `low`: in one piece if a stage has the time, else two bits at a time and then by pairs of
-    verdicts, the higher first, with registers between them."""
+def _more(module: VerilogModule, tag: str, low: Signal, high: Signal) -> Signal:
+    """Returns whether `high` is greater than `low`: in one comparison if a stage has room for it, else two bits at a
+    time, combined in pairs with registers between them."""
     width, whole = low.width, 3 + low.width / 8
     if module.budget is None or module.budget >= whole:
         return module.wire(f"more{tag}", 1, "{1} > {0}", [low, high], whole)
@@ -107,7 +108,7 @@ def _more(module: Module, tag: str, low: Signal, high: Signal) -> Signal:
     return verdicts[0][0]
 
 
-def _join(module: Module, round_: int, below: Verdict, above: Verdict) -> Verdict:
+def _join(module: VerilogModule, round_: int, below: Verdict, above: Verdict) -> Verdict:
     assert above[1] is not None
     more = module.wire(f"{above[0].name}_{round_}", 1, "{0} | ({1} & {2})", [above[0], above[1], below[0]])
     if below[1] is None:
@@ -115,8 +116,8 @@ def _join(module: Module, round_: int, below: Verdict, above: Verdict) -> Verdic
     return more, module.wire(f"{above[1].name}_{round_}", 1, "{0} & {1}", [above[1], below[1]])
 
 
-def fill_offset(module: Module, offset: int, sum_width: int, width: int) -> Module:
-    """The sum and a constant, in two's complement; it stands where a classifier has its argmax."""
+def fill_offset(module: VerilogModule, offset: int, sum_width: int, width: int) -> VerilogModule:
+    """Fills in the sum plus a constant in two's complement, in place of the argmax of a classifier."""
     total = module.port("x", f"{sum_width - 1}:0")
     extended = f"{{{{{width - sum_width}'d0, {{0}}}}}}" if width > sum_width else "{0}"
     value = f"{width}'d{offset % (1 << width)}"
@@ -124,16 +125,17 @@ def fill_offset(module: Module, offset: int, sum_width: int, width: int) -> Modu
     return module
 
 
-def fill_encoder(module: Module, reading: Reading) -> Module:
-    width, floats = reading.value_bits, reading.kind == "floats"
+def fill_encoder(module: VerilogModule, input_format: InputFormat) -> VerilogModule:
+    """Fills in the comparisons of raw values with thresholds."""
+    width, floats = input_format.value_bits, input_format.kind == "floats"
     bits = []
-    for feature, keys in enumerate(reading.keys.tolist()):
+    for feature, keys in enumerate(input_format.keys.tolist()):
         value = module.port("x", f"{(feature + 1) * width - 1}:{feature * width}")
-        if floats:  # bit patterns that sort like the numbers: all bits flipped below zero, else the sign
+        if floats:  # make bit patterns sort like numbers: flip all bits of negative ones, the sign of others
             sign = module.port("x", (feature + 1) * width - 1)
             value = module.wire(f"k{feature}", 32, "{0} ^ {{1'b1, {{31{{{1}}}}}}}", [value, sign])
             number = module.wire(f"number{feature}", 1, f"{{0}} <= 32'd{INFINITY}", [value], 3)
-        elif reading.signed:
+        elif input_format.signed:
             value = module.wire(f"k{feature}", width, f"{{0}} ^ {width}'d{1 << width - 1}", [value], 0)
             keys = [key + (1 << width - 1) for key in keys]
         for level, key in enumerate(keys):
@@ -145,7 +147,7 @@ def fill_encoder(module: Module, reading: Reading) -> Module:
     return module
 
 
-def _comparison(module: Module, name: str, value: Signal, threshold: int, width: int) -> Signal:
+def _comparison(module: VerilogModule, name: str, value: Signal, threshold: int, width: int) -> Signal:
     if threshold < 0 or threshold >= (1 << width) - 1:
         return module.constant(int(threshold < 0))
     return module.wire(name, 1, f"{{0}} > {width}'d{threshold}", [value], 1 + width / 8)

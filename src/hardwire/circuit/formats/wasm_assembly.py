@@ -1,7 +1,7 @@
-"""A WebAssembly module as bytes: just the sections, types and instructions that an exported circuit needs.
+"""A WebAssembly module as bytes: only the sections, types and instructions that an exported circuit needs.
 
-Code is a flat list of bytes that `op` and its relatives make; a value is named by its local's number. `Word` is what
-holds one bit of many images: 128 of them where the runtime has SIMD, 64 otherwise.
+Code is a flat sequence of bytes made by `op` and similar functions; a value is named by the number of its local. A
+`Word` holds one bit of many images: 128 with SIMD, 64 otherwise.
 """
 
 from collections.abc import Iterable, Sequence
@@ -52,7 +52,7 @@ OPCODES = {
     "i64.xor": 0x85,
     "i64.extend_i32_s": 0xAC,
 }
-SIMD = {  # behind the prefix 0xFD
+SIMD = {  # after the prefix 0xFD
     "v128.load": 0,
     "v128.store": 11,
     "v128.const": 12,
@@ -70,37 +70,47 @@ SIMD = {  # behind the prefix 0xFD
 
 
 def op(name: str, *numbers: int) -> bytes:
-    """An instruction with its numbers: a local, a function, a depth, or the alignment and offset of an access."""
+    """Returns an instruction with its operands: a local, a function, a depth, or alignment and offset."""
     code = b"\xfd" + unsigned(SIMD[name]) if name in SIMD else bytes([OPCODES[name]])
     return code + b"".join(map(unsigned, numbers))
 
 
 def get(local: int) -> bytes:
+    """Pushes a local."""
     return op("local.get", local)
 
 
 def put(local: int) -> bytes:
+    """Pops a local."""
     return op("local.set", local)
 
 
 def i32(value: int) -> bytes:
+    """Pushes a constant."""
     return op("i32.const") + signed(value)
 
 
 def add(local: int, number: int) -> bytes:
-    """local += number"""
+    """Adds a constant to a local."""
     return get(local) + i32(number) + op("i32.add") + put(local)
 
 
 def while_less(local: int, limit: bytes, body: bytes) -> bytes:
-    """The body, which must move `local` on, while local < limit (unsigned)."""
+    """Repeats the body, which must increase `local`, while local < limit (unsigned)."""
     enough = get(local) + limit + op("i32.lt_u") + op("i32.eqz") + op("br_if", 1)
     return op("block") + b"\x40" + op("loop") + b"\x40" + enough + body + op("br", 0) + op("end") * 2
 
 
 @dataclass(frozen=True)
 class Word:
-    """bits: images that it holds; type: of a local."""
+    """The type that holds one bit of many images.
+
+    Attributes:
+        bits: How many images.
+        type: WebAssembly type of a local.
+        prefix: Of its instructions.
+        alignment: Of its memory accesses, as a power of two.
+    """
 
     bits: int
     type: int
@@ -109,28 +119,33 @@ class Word:
 
     @property
     def size(self) -> int:
+        """Bytes."""
         return self.bits // 8
 
     def constant(self, ones: bool) -> bytes:
+        """Pushes all ones or all zeros."""
         if self.type == V128:
             return op("v128.const") + (b"\xff" if ones else b"\0") * 16
         return op("i64.const") + signed(-1 if ones else 0)
 
     def apply(self, name: str) -> bytes:
+        """Applies an operation to the top of the stack."""
         return op(f"{self.prefix}.{name}")
 
     def load(self, offset: int = 0) -> bytes:
-        """From the address on the stack, and `offset`."""
+        """Loads from the address on the stack plus `offset`."""
         return op(f"{self.prefix}.load", self.alignment, offset)
 
     def store(self, offset: int = 0) -> bytes:
+        """Stores to the address on the stack plus `offset`."""
         return op(f"{self.prefix}.store", self.alignment, offset)
 
     def negate(self) -> bytes:
+        """Negates the top of the stack."""
         return op("v128.not") if self.type == V128 else self.constant(True) + op("i64.xor")
 
     def gate(self, gate: int, a: bytes, b: bytes) -> bytes:
-        """A gate of two operands, given as the code that pushes them."""
+        """Computes a gate; operands are given as the code that pushes them."""
         if gate in algebra.CONSTANTS:
             return self.constant(gate == algebra.TRUE)
         if gate in algebra.WIRES:
@@ -146,11 +161,11 @@ class Word:
         return a + b + (self.and_not() if first or second else self.apply("and")) + (self.negate() if result else b"")
 
     def spread(self, bit: bytes) -> bytes:
-        """All images alike: the bit, 0 or 1, that the code pushes as an i32."""
+        """Copies a bit, which the code pushes as an i32, to all images."""
         return i32(0) + bit + op("i32.sub") + op("i8x16.splat" if self.type == V128 else "i64.extend_i32_s")
 
     def and_not(self) -> bytes:
-        """a and not b, of the two on the stack."""
+        """Computes a and not b of the top two on the stack."""
         return op("v128.andnot") if self.type == V128 else self.negate() + op("i64.and")
 
 
@@ -159,8 +174,8 @@ PLAIN_WORD = Word(64, I64, "i64", 3)
 
 
 @dataclass
-class Module:
-    """Functions, one memory with its first contents, globals that are constants, and a text section."""
+class WasmModule:
+    """Functions, one memory with initial contents, constant globals, and a text section."""
 
     functions: list[tuple[int, list[int], bytes]] = field(default_factory=list)  # parameters, types of locals, code
     exports: dict[str, int] = field(default_factory=dict)  # function numbers
@@ -169,14 +184,14 @@ class Module:
     text: str = ""
 
     def function(self, code: bytes, *, parameters: int = 0, local_types: Iterable[int] = (), export: str = "") -> int:
-        """Adds a function of i32 parameters and no result; its number."""
+        """Adds a function with i32 parameters and no result; returns its number."""
         self.functions.append((parameters, list(local_types), code))
         if export:
             self.exports[export] = len(self.functions) - 1
         return len(self.functions) - 1
 
     def bytes(self, memory: int) -> bytes:
-        """The file; memory: how many bytes it needs."""
+        """Returns the file, with a memory of this many bytes."""
         pages = -(-memory // PAGE)
         kinds = sorted({parameters for parameters, *_ in self.functions})
         types = [b"\x60" + _vector([bytes([I32])] * parameters) + b"\0" for parameters in kinds]

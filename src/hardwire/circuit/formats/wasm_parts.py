@@ -1,6 +1,6 @@
-"""The functions of an exported WebAssembly module: encoder, gates, class sums, and the highest of them.
+"""The functions of an exported WebAssembly module: encoder, gates, class sums and argmax.
 
-All work on a block of images at once, one bit of each in a word. Memory has no allocator: `Layout` places everything
+All work on a block of images at once, one bit of each in a word. There is no allocator: `Layout` assigns all memory
 once, and the addresses are constants in the code.
 """
 
@@ -14,7 +14,7 @@ from hardwire.circuit.formats.wasm_assembly import (
     F32,
     I32,
     V128,
-    Module,
+    WasmModule,
     Word,
     add,
     get,
@@ -23,12 +23,12 @@ from hardwire.circuit.formats.wasm_assembly import (
     put,
     while_less,
 )
+from hardwire.circuit.input_format import DTYPES, InputFormat
 from hardwire.circuit.netlist import Netlist
-from hardwire.circuit.reading import DTYPES, Reading
 from hardwire.circuit.schedule import schedule
 from hardwire.circuit.straight_line import straight_line
 
-LOADS = {  # how a value of a kind is read and compared
+LOADS = {  # how a value of each kind is loaded and compared
     "bits": ("i32.load8_u", "i32.gt_s"),
     "bytes": ("i32.load8_u", "i32.gt_s"),
     "int8": ("i32.load8_s", "i32.gt_s"),
@@ -36,39 +36,42 @@ LOADS = {  # how a value of a kind is read and compared
     "int32": ("i32.load", "i32.gt_s"),
     "floats": ("f32.load", "f32.gt"),
 }
-TILE = 16  # bytes of a column and images that are transposed at a time
+TILE = 16  # columns and images transposed at a time
 
 
 @dataclass
 class Layout:
-    """Where everything lies in memory, in bytes; multiples of 16."""
+    """Assigns memory addresses, in multiples of 16 bytes."""
 
     end: int = 0
     data: list[tuple[int, bytes]] = field(default_factory=list)
 
     def take(self, size: int) -> int:
+        """Reserves memory; returns its address."""
         at = self.end
         self.end = at + size + -size % TILE
         return at
 
     def hold(self, content: bytes) -> int:
+        """Reserves memory with initial contents; returns its address."""
         at = self.take(len(content))
         self.data.append((at, content))
         return at
 
 
 def index_type(slots: int) -> np.dtype[Any]:
+    """Returns the type of slot numbers in tables."""
     return np.dtype("<u2" if slots <= 1 << 16 else "<u4")
 
 
 def slot_address(word: Word, pointer: bytes, wide: bool, offset: int) -> bytes:
-    """The address of the slot whose number lies at pointer + offset."""
+    """Pushes the address of the slot whose number is stored at pointer + offset."""
     load = op("i32.load", 2, offset) if wide else op("i32.load16_u", 1, offset)
     return pointer + load + i32(word.alignment) + op("i32.shl")
 
 
-def straight_gates(module: Module, netlist: Netlist, word: Word, layout: Layout) -> tuple[int, int, list[int]]:
-    """Gates as code; the function, the address of the slots, and the slot of each output."""
+def straight_gates(module: WasmModule, netlist: Netlist, word: Word, layout: Layout) -> tuple[int, int, list[int]]:
+    """Adds the gates as code; returns the function, the address of the slots, and the slot of each output."""
     plan = straight_line(netlist)
     slots = layout.take(plan.slots * word.size)
     rows, calls = netlist.rows(), b""
@@ -91,8 +94,8 @@ def straight_gates(module: Module, netlist: Netlist, word: Word, layout: Layout)
     return module.function(calls), slots, [plan.slot[node] for node in netlist.outputs.tolist()]
 
 
-def table_gates(module: Module, netlist: Netlist, word: Word, layout: Layout) -> tuple[int, int, list[int]]:
-    """Gates as rows of a table, and a loop for each type of gate; gives what `straight_gates` gives."""
+def table_gates(module: WasmModule, netlist: Netlist, word: Word, layout: Layout) -> tuple[int, int, list[int]]:
+    """Adds the gates as a table and a loop for each type of gate; returns the same as `straight_gates`."""
     plan = schedule(netlist)
     index = index_type(plan.slots)
     wide, row = index.itemsize == 4, 3 * index.itemsize
@@ -111,36 +114,44 @@ def table_gates(module: Module, netlist: Netlist, word: Word, layout: Layout) ->
     return module.function(calls), slots, plan.outputs.tolist()
 
 
-def encoder(module: Module, reading: Reading, word: Word, layout: Layout, raw: int, slots: int) -> int:
-    """The function from `n` rows of raw values to the input slots."""
-    low = 0 if reading.kind == "bits" else int(np.iinfo(DTYPES[reading.kind]).min) if reading.kind != "floats" else 0
-    if reading.thresholds is None:
-        keys = np.zeros((reading.count, 1), np.int64)
-    elif reading.kind == "floats":
-        keys = reading.thresholds.astype("<f4")
+def encoder(module: WasmModule, input_format: InputFormat, word: Word, layout: Layout, raw: int, slots: int) -> int:
+    """Adds the function from `n` rows of raw values to the input slots."""
+    low = (
+        0
+        if input_format.kind == "bits"
+        else int(np.iinfo(DTYPES[input_format.kind]).min)
+        if input_format.kind != "floats"
+        else 0
+    )
+    if input_format.thresholds is None:
+        keys = np.zeros((input_format.count, 1), np.int64)
+    elif input_format.kind == "floats":
+        keys = input_format.thresholds.astype("<f4")
     else:
-        keys = reading.keys
+        keys = input_format.keys
     always = np.flatnonzero(keys.ravel() < low).tolist() if keys.dtype != np.float32 else []
     patches = b"".join(i32(0) + word.constant(True) + word.store(slots + bit * word.size) for bit in always)
     keys = keys if keys.dtype == np.float32 else np.maximum(keys, low)
     shared = bool((keys == keys[0]).all())
     table = keys[:1] if shared else keys
-    fast = word.type == V128 and DTYPES[reading.kind].itemsize == 1
+    fast = word.type == V128 and DTYPES[input_format.kind].itemsize == 1
     write = _encode_tiles if fast else _encode_values
-    place = layout.hold(table.astype(DTYPES[reading.kind] if fast or keys.dtype == np.float32 else "<i4").tobytes())
-    code, local_types = write(reading, keys.shape[1], shared, word, layout, raw, slots, place)
+    place = layout.hold(
+        table.astype(DTYPES[input_format.kind] if fast or keys.dtype == np.float32 else "<i4").tobytes()
+    )
+    code, local_types = write(input_format, keys.shape[1], shared, word, layout, raw, slots, place)
     return module.function(code + patches, parameters=1, local_types=local_types)
 
 
 def _encode_values(
-    reading: Reading, levels: int, shared: bool, word: Word, layout: Layout, raw: int, slots: int, keys: int
+    input_format: InputFormat, levels: int, shared: bool, word: Word, layout: Layout, raw: int, slots: int, keys: int
 ) -> tuple[bytes, list[int]]:
-    """Value after value: any kind, without SIMD."""
-    size = DTYPES[reading.kind].itemsize
-    stride = reading.count * size
+    """Encodes value by value: any kind, without SIMD."""
+    size = DTYPES[input_format.kind].itemsize
+    stride = input_format.count * size
     n, value, level, image, k, bits, address, slot, pointer, key = range(10)
-    load, greater = LOADS[reading.kind]
-    key_load = op("f32.load" if reading.kind == "floats" else "i32.load", 2, keys)
+    load, greater = LOADS[input_format.kind]
+    key_load = op("f32.load" if input_format.kind == "floats" else "i32.load", 2, keys)
     compare = get(address) + op(load, 0, raw) + get(key) + op(greater) + get(k) + op("i32.shl")
     gather = get(bits) + compare + op("i32.or") + put(bits) + add(address, stride) + add(k, 1)
     images = i32(0) + put(bits) + i32(0) + put(k)
@@ -154,21 +165,21 @@ def _encode_values(
     each_level += add(slot, word.size) + add(pointer, 4) + add(level, 1)
     each_value = (i32(0) + put(pointer) if shared else b"") + i32(0) + put(level)
     each_value += while_less(level, i32(levels), each_level) + add(value, 1)
-    local_types = [I32] * 8 + [F32 if reading.kind == "floats" else I32]
-    return while_less(value, i32(reading.count), each_value), local_types
+    local_types = [I32] * 8 + [F32 if input_format.kind == "floats" else I32]
+    return while_less(value, i32(input_format.count), each_value), local_types
 
 
 def _encode_tiles(
-    reading: Reading, levels: int, shared: bool, word: Word, layout: Layout, raw: int, slots: int, keys: int
+    input_format: InputFormat, levels: int, shared: bool, word: Word, layout: Layout, raw: int, slots: int, keys: int
 ) -> tuple[bytes, list[int]]:
-    """Bytes: 16 images by 16 columns at a time are transposed, and a column of 16 bytes is compared at once."""
-    stride, scratch = reading.count, layout.take(TILE * TILE)
+    """Encodes bytes: transposes 16 images by 16 columns at a time, and compares a column of 16 bytes at once."""
+    stride, scratch = input_format.count, layout.take(TILE * TILE)
     n, column, image, limit, k, level, address, slot, pointer, first_slot = range(10)
     rows, other, values = range(10, 26), range(26, 42), 42
     tile = b"".join(get(address) + op("v128.load", 0, raw + r * stride) + put(rows[r]) for r in range(TILE))
     tile += _transpose(rows, other)
     tile += b"".join(i32(0) + get(rows[r]) + op("v128.store", 4, scratch + r * TILE) for r in range(TILE))
-    greater = op("i8x16.gt_s" if reading.signed else "i8x16.gt_u")
+    greater = op("i8x16.gt_s" if input_format.signed else "i8x16.gt_u")
     key = get(pointer) + op("i32.load8_u", 0, keys) + op("i8x16.splat")
     each_level = get(slot) + get(values) + key + greater + op("i8x16.bitmask") + op("i32.store16", 1, slots)
     each_level += add(slot, word.size) + add(pointer, 1) + add(level, 1)
@@ -179,15 +190,15 @@ def _encode_tiles(
     images += get(first_slot) + get(image) + i32(3) + op("i32.shr_u") + op("i32.add") + put(slot)
     images += get(column) + i32(levels) + op("i32.mul") + put(pointer) + i32(0) + put(k)
     images += while_less(k, get(limit), each) + add(image, TILE)
-    left = i32(reading.count) + get(column) + op("i32.sub")
+    left = i32(input_format.count) + get(column) + op("i32.sub")
     columns = i32(TILE) + left + i32(TILE) + left + op("i32.lt_u") + op("select") + put(limit)
     columns += i32(0) + put(image) + while_less(image, get(n), images)
     columns += add(first_slot, TILE * levels * word.size) + add(column, TILE)
-    return while_less(column, i32(reading.count), columns), [I32] * 9 + [V128] * 33
+    return while_less(column, i32(input_format.count), columns), [I32] * 9 + [V128] * 33
 
 
 def _transpose(rows: range, other: range) -> bytes:
-    """A 16 x 16 matrix of bytes in 16 locals: four rounds in which rows i and i + 8 are interleaved."""
+    """Transposes a 16 x 16 matrix of bytes in 16 locals: four rounds that interleave rows i and i + 8."""
     low = bytes(lane for i in range(8) for lane in (i, i + 16))
     high = bytes(lane for i in range(8, 16) for lane in (i, i + 16))
     code, source, target = b"", rows, other
@@ -201,17 +212,26 @@ def _transpose(rows: range, other: range) -> bytes:
 
 @dataclass(frozen=True)
 class Sums:
-    """Class sums: count is the function (pointer to outputs, address of planes); planes: bits of a sum."""
+    """How class sums are counted.
+
+    Attributes:
+        count: Number of the function (pointer to outputs, address of planes).
+        planes: Bits of a sum.
+        outputs: Address of the table of outputs.
+        row: Bytes of one class in that table.
+    """
 
     count: int
     planes: int
     outputs: int
-    row: int  # bytes of one class in the table of outputs
+    row: int
 
 
-def counter(module: Module, circuit: Circuit, word: Word, layout: Layout, slots: int, outputs: list[int]) -> Sums:
-    """Counts the true outputs of a class for all images at once: planes[p] gets bit p of each number. Eight outputs at
-    a time go through full adders, so that the higher planes are touched once in eight."""
+def counter(module: WasmModule, circuit: Circuit, word: Word, layout: Layout, slots: int, outputs: list[int]) -> Sums:
+    """Adds the function that counts the true outputs of a class for all images: planes[p] gets bit p of each count.
+
+    Full adders combine eight outputs at a time, so that the higher planes change once in eight outputs.
+    """
     index = index_type(max(outputs) + 1)
     table = layout.hold(np.array(outputs).astype(index).tobytes())
     wide, size = index.itemsize == 4, index.itemsize
@@ -223,7 +243,7 @@ def counter(module: Module, circuit: Circuit, word: Word, layout: Layout, slots:
         return slot_address(word, get(pointer), wide, place * size) + word.load(slots)
 
     def full_add(total: int, into: int) -> bytes:
-        """total += a + b, the carry to another local."""
+        """Computes total += a + b, with the carry in another local."""
         code = get(total) + get(a) + word.apply("xor") + put(half)
         code += get(total) + get(a) + word.apply("and") + get(half) + get(b) + word.apply("and") + word.apply("or")
         return code + put(into) + get(half) + get(b) + word.apply("xor") + put(total)
@@ -257,7 +277,7 @@ def counter(module: Module, circuit: Circuit, word: Word, layout: Layout, slots:
 
 
 def number_of(word: Word, planes: int, at: int, image: int) -> bytes:
-    """The number that planes at an address hold for the image in a local."""
+    """Pushes the number that the planes at an address hold for the image in a local."""
     code = i32(0)
     for p in range(planes):
         place = get(image) + i32(5) + op("i32.shr_u") + i32(2) + op("i32.shl")
@@ -266,8 +286,10 @@ def number_of(word: Word, planes: int, at: int, image: int) -> bytes:
     return code
 
 
-def scorer(module: Module, circuit: Circuit, word: Word, layout: Layout, sums: Sums, before: bytes, out: int) -> None:
-    """Exports `scores`: of n images, int32 [n, classes] to the address `out`."""
+def scorer(
+    module: WasmModule, circuit: Circuit, word: Word, layout: Layout, sums: Sums, before: bytes, out: int
+) -> None:
+    """Exports `scores`, which writes the scores of n images, int32 [n, classes], to the address `out`."""
     planes = layout.take(sums.planes * word.size)
     n, number, image = range(3)
     each = get(image) + i32(circuit.classes) + op("i32.mul") + get(number) + op("i32.add") + i32(2) + op("i32.shl")
@@ -283,10 +305,12 @@ def _count(sums: Sums, number: int, planes: int) -> bytes:
 
 
 def predictor(
-    module: Module, circuit: Circuit, word: Word, layout: Layout, sums: Sums, before: bytes, out: int
+    module: WasmModule, circuit: Circuit, word: Word, layout: Layout, sums: Sums, before: bytes, out: int
 ) -> None:
-    """Exports `predict`: the classes of n images, int32 [n] to the address `out`. Sums are compared plane by plane,
-    for all images at once; a later class wins only by more. Where the circuit says a number: the whole number."""
+    """Exports `predict`, which writes the classes (or numbers in whole steps) of n images, int32 [n], to `out`.
+
+    Sums are compared plane by plane for all images at once; a later class wins only with a greater sum.
+    """
     if circuit.number is not None:
         number_predictor(module, circuit.number.offset, word, layout, sums, before, out)
         return
@@ -319,7 +343,7 @@ def predictor(
 
 
 def number_predictor(
-    module: Module, offset: int, word: Word, layout: Layout, sums: Sums, before: bytes, out: int
+    module: WasmModule, offset: int, word: Word, layout: Layout, sums: Sums, before: bytes, out: int
 ) -> None:
     planes = layout.take(sums.planes * word.size)
     n, group, image = range(3)

@@ -9,7 +9,8 @@ from hardwire.gates import algebra
 
 
 def fold_constants(netlist: Netlist) -> Netlist:
-    value: list[int | None] = [None] * netlist.inputs  # 0 or 1 where it is known
+    """Replaces gates with known operands."""
+    value: list[int | None] = [None] * netlist.inputs  # 0 or 1 if known
     folded = []
     for gate, first, second in netlist.rows():
         a, b = value[first], value[second]

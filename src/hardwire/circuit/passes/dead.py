@@ -1,4 +1,4 @@
-"""Dead-gate removal: gates that reach no output go, and the rest close ranks."""
+"""Dead-gate removal: gates that no output depends on are removed, and the others renumbered."""
 
 import numpy as np
 
@@ -8,12 +8,13 @@ from hardwire.gates import algebra
 
 
 def remove_dead(netlist: Netlist) -> Netlist:
+    """Removes gates that no output depends on."""
     live = live_nodes(netlist)
-    live[: netlist.inputs] = True  # inputs stay, used or not: they are the interface
+    live[: netlist.inputs] = True  # inputs are the interface: they stay, used or not
     number = np.cumsum(live) - 1
     kept = live[netlist.inputs :]
     gate = netlist.gate[kept]
-    # an operand that the gate ignores may be dead; it reads input 0 instead
+    # an operand that the gate ignores may be dead; the gate reads input 0 instead
     first = np.where(np.array(algebra.READS_FIRST)[gate], number[netlist.first[kept]], 0)
     second = np.where(np.array(algebra.READS_SECOND)[gate], number[netlist.second[kept]], 0)
     return Netlist(netlist.inputs, gate, first, second, number[netlist.outputs])

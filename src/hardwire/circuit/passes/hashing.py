@@ -1,7 +1,7 @@
-"""Structural hashing: of gates that compute the same of the same two nodes, or its negation, one remains.
+"""Structural hashing: of gates that compute the same function of the same two nodes, or its negation, one remains.
 
-The others become wires or inverters of it, for the wire pass to absorb. Operands are put in order first, and a gate
-stands for its negation too, so OR(a, b) and NOR(b, a) meet.
+The others become wires or inverters of it, which the wire pass then absorbs. Operands are sorted first and negations
+share a key, so OR(a, b) and NOR(b, a) are merged.
 """
 
 from hardwire.circuit.builder import Builder
@@ -10,7 +10,8 @@ from hardwire.gates import algebra
 
 
 def merge_equal(netlist: Netlist) -> Netlist:
-    original = list(range(netlist.nodes))  # the node that stands for this one, or for its negation
+    """Merges gates that are equal, or each other's negation."""
+    original = list(range(netlist.nodes))  # the node that represents this one or its negation
     negated = [0] * netlist.nodes
     seen: dict[tuple[int, int, int], tuple[int, bool]] = {}
     merged = Builder(netlist.inputs)
@@ -22,13 +23,13 @@ def merge_equal(netlist: Netlist) -> Netlist:
         if gate in algebra.CONSTANTS:
             first = second = 0
         if gate not in algebra.WIRES:
-            # a constant is no negation of the other: it would be folded back
+            # constants are not merged as negations: they would be folded back
             opposite = gate > algebra.NEGATED[gate] and gate not in algebra.CONSTANTS
             key = (algebra.NEGATED[gate] if opposite else gate, first, second)
-            found, found_opposite = seen.setdefault(key, (node, opposite))
-            if found != node:
-                negated[node] = int(opposite != found_opposite)
-                original[node] = found
-                gate, first, second = (algebra.NOT_A if negated[node] else algebra.A), found, found
+            representative, its_opposite = seen.setdefault(key, (node, opposite))
+            if representative != node:
+                negated[node] = int(opposite != its_opposite)
+                original[node] = representative
+                gate, first, second = (algebra.NOT_A if negated[node] else algebra.A), representative, representative
         merged.gate(gate, first, second)
     return merged.netlist(netlist.outputs.tolist())

@@ -1,6 +1,6 @@
-"""Inverters before outputs pushed into the gate that drives them, where no output wants that gate as it is.
+"""Pushes an inverter before an output into the gate that drives it, if no output needs that gate as it is.
 
-The driving gate is negated, and so are the operands of all who read it, which costs nothing in a truth table.
+The driving gate is negated, and so is the operand of every gate that reads it, which costs nothing in a truth table.
 """
 
 from dataclasses import replace
@@ -12,6 +12,7 @@ from hardwire.gates import algebra
 
 
 def push_inverters(netlist: Netlist) -> Netlist:
+    """Negates gates whose only use as an output is inverted."""
     gate = netlist.gate.astype(np.int64)
     plain = np.zeros(netlist.nodes, bool)
     plain[netlist.outputs] = True

@@ -1,6 +1,6 @@
-"""AIG rewriting by aigverse, an extra: cut rewriting and resubstitution on the and-inverter graph.
+"""AIG rewriting by aigverse, an optional dependency: cut rewriting and resubstitution on the and-inverter graph.
 
-The graph knows only ANDs, so exclusive ors are found again on the way back: one is three ANDs there.
+The graph has only ANDs, so on the way back three ANDs that form an exclusive or become one XOR gate again.
 """
 
 import tempfile
@@ -19,6 +19,7 @@ AND_GATES = {gate: form[:2] for gate, form in algebra.AS_AND.items() if not form
 
 
 def rewrite_aig(netlist: Netlist) -> Netlist:
+    """Rewrites the netlist as an and-inverter graph with fewer ANDs."""
     try:
         from aigverse import algorithms, io
     except ImportError:
@@ -36,7 +37,7 @@ def rewrite_aig(netlist: Netlist) -> Netlist:
 
 
 def find_exclusive_ors(netlist: Netlist) -> Netlist:
-    """AND(NOT AND(x, y), NOT AND(NOT x, NOT y)) becomes XOR(x, y); the inner ANDs stay for those who read them."""
+    """AND(NOT AND(x, y), NOT AND(NOT x, NOT y)) becomes XOR(x, y); the inner ANDs stay for their other readers."""
     gate, first, second = netlist.gate.tolist(), netlist.first.tolist(), netlist.second.tolist()
 
     def operands(node: int) -> tuple[int, int, int, int] | None:

@@ -1,9 +1,9 @@
-"""Merges gates that are equal on every input that can occur; a thermometer code makes few, as its bits fall in order.
+"""Merges gates that are equal on every input that can occur: the bits of a thermometer code have few combinations.
 
-Gates whose values agree on many random rows are taken to be equal (or opposite, or constant) and merged; a solver then
-compares the whole before and after, behind logic that makes exactly the rows that can occur. A counterexample tells
-some of them apart, and the merging is tried again. Surprising: what comes out is another function on rows that no raw
-value makes, so it is right only behind its encoder.
+Gates whose values agree on many random rows are assumed to be equal (or opposite, or constant) and merged. A solver
+then compares the netlist before and after, behind logic that produces exactly the rows that can occur. A counterexample
+separates some of the gates, and the merging is tried again. Surprising: the result is another function on rows that no
+raw value produces, so it is right behind its encoder only.
 """
 
 from dataclasses import replace
@@ -20,29 +20,31 @@ from hardwire.circuit.netlist import Netlist
 from hardwire.gates import algebra
 
 ROWS = 1 << 14
-ROUNDS = 24  # counterexamples, after which the circuit stays as it was
-NEAR = 64  # rows near a counterexample that are looked at as well
+ROUNDS = 24  # counterexamples before giving up
+NEAR = 64  # rows near a counterexample that are simulated as well
 Rows = npt.NDArray[np.uint8]
 
 
 def sweep(circuit: Circuit, seed: int = 0) -> tuple[Netlist, Equivalence | None]:
-    """The netlist with equal gates merged, and the proof that it is equal on all inputs that can occur; unchanged, and
-    without one, where the solver finds too many counterexamples."""
+    """Returns the netlist with equal gates merged, and the proof that it is equal on all inputs that can occur.
+
+    If the solver finds too many counterexamples, the netlist is unchanged and there is no proof.
+    """
     generator = np.random.default_rng(seed)
-    orders = code_orders(circuit)
+    orders = thermometer_orders(circuit)
     rows = random_rows(generator, orders, circuit.inputs)
-    before = behind_the_code(circuit.netlist, orders)
+    before = restrict_to_code(circuit.netlist, orders)
     for _ in range(ROUNDS):
         merged = _merge(circuit.netlist, node_values(circuit.netlist, rows))
-        proof = netlists_equal(before, behind_the_code(merged, orders))
+        proof = netlists_equal(before, restrict_to_code(merged, orders))
         if proof.counterexample is None:
             return (merged, proof) if proof.exact else (circuit.netlist, None)
         rows = np.concatenate([rows, _near(generator, _coded(orders, proof.counterexample[None]), orders)])
     return circuit.netlist, None
 
 
-def code_orders(circuit: Circuit) -> list[list[int]]:
-    """Input bits by raw value, each only true where those before it are; one by one where there is no encoder."""
+def thermometer_orders(circuit: Circuit) -> list[list[int]]:
+    """Lists the input bits of each raw value, each true only if those before it are; single bits without encoder."""
     if circuit.encoder is None:
         return [[i] for i in range(circuit.inputs)]
     order = np.argsort(circuit.encoder.thresholds, axis=1, kind="stable")
@@ -50,8 +52,8 @@ def code_orders(circuit: Circuit) -> list[list[int]]:
     return result
 
 
-def behind_the_code(netlist: Netlist, orders: list[list[int]]) -> Netlist:
-    """The netlist on inputs of which any assignment makes a row that can occur, and every such row is made."""
+def restrict_to_code(netlist: Netlist, orders: list[list[int]]) -> Netlist:
+    """Puts logic in front of the netlist that maps all input assignments onto exactly the rows that can occur."""
     builder = Builder(netlist.inputs)
     bits = list(range(netlist.inputs))
     for order in orders:
@@ -61,7 +63,7 @@ def behind_the_code(netlist: Netlist, orders: list[list[int]]) -> Netlist:
 
 
 def random_rows(generator: np.random.Generator, orders: list[list[int]], inputs: int) -> Rows:
-    """Rows uint8 [ROWS, inputs] that can occur, from mostly low values to mostly high ones."""
+    """Makes rows uint8 [ROWS, inputs] that can occur, from mostly low values to mostly high ones."""
     rows = np.zeros((ROWS, inputs), np.uint8)
     lean = generator.uniform(0.1, 0.9, (ROWS, 1))
     for order in orders:
@@ -71,7 +73,7 @@ def random_rows(generator: np.random.Generator, orders: list[list[int]], inputs:
 
 
 def _coded(orders: list[list[int]], free: Rows) -> Rows:
-    """What `behind_the_code` makes of its inputs."""
+    """Computes the rows that the logic of `restrict_to_code` makes of free inputs."""
     rows = free.copy()
     for order in orders:
         rows[:, order] = np.maximum.accumulate(free[:, order][:, ::-1], axis=1)[:, ::-1]
@@ -88,7 +90,7 @@ def _near(generator: np.random.Generator, row: Rows, orders: list[list[int]]) ->
 
 
 def node_values(netlist: Netlist, rows: Rows) -> npt.NDArray[np.uint64]:
-    """Every node's value in every row, packed: uint64 [nodes, words]."""
+    """Returns every node's value in every row, packed: uint64 [nodes, words]."""
     rows = np.concatenate([rows, np.repeat(rows[:1], -len(rows) % 64, axis=0)])
     values = np.empty((netlist.nodes, len(rows) // 64), np.uint64)
     values[: netlist.inputs] = transpose(pack(rows), netlist.inputs)
@@ -98,10 +100,10 @@ def node_values(netlist: Netlist, rows: Rows) -> npt.NDArray[np.uint64]:
 
 
 def _merge(netlist: Netlist, values: npt.NDArray[np.uint64]) -> Netlist:
-    """Gates whose values are constant, or those of an earlier node or their opposite, become just that."""
+    """Replaces gates whose values are constant, or equal or opposite to those of an earlier node."""
     gate, first = netlist.gate.copy(), netlist.first.copy()
     second = netlist.second.copy()
-    flipped = np.where((values[:, :1] & 1).astype(bool), ~values, values)  # the first row is 0 in all of them
+    flipped = np.where((values[:, :1] & 1).astype(bool), ~values, values)  # so that the first row is 0 everywhere
     known: dict[bytes, int] = {}
     for node in range(netlist.nodes):
         index, key = node - netlist.inputs, flipped[node].tobytes()

@@ -1,6 +1,6 @@
-"""Wires and inverters absorbed: a gate behind one reads its source, negated in its truth table where needed.
+"""Absorbs wires and inverters: a gate that reads one reads its source instead, with a negated truth table if needed.
 
-An output behind an inverter keeps that inverter, because an output is a node.
+An output driven by an inverter keeps it, because an output is a node.
 """
 
 from hardwire.circuit.builder import Builder
@@ -9,6 +9,7 @@ from hardwire.gates import algebra
 
 
 def absorb_wires(netlist: Netlist) -> Netlist:
+    """Makes gates and outputs read through wires and inverters."""
     source = list(range(netlist.nodes))  # the node that a node is a copy of, or the negation of
     negated = [0] * netlist.nodes
     absorbed = Builder(netlist.inputs)

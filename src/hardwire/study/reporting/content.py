@@ -1,7 +1,8 @@
 """What a report says, as tables and figures in sections; HTML, Markdown and the terminal are ways of writing it down.
 
-Everything comes from the store. The kinds of run that are in it say what is to be said of them; what was run, what
-failed and how a section's place is found is the same for all.
+Everything comes from the store. Each kind of run in it says what there is to say about its runs; studies and failures
+are the same for all kinds. Surprising: every run is checked by its kind before anything is computed, because a store
+may come from a stranger.
 """
 
 from collections import Counter
@@ -9,18 +10,27 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hardwire.errors import HardwireError
+from hardwire.study.checks import shortened
 from hardwire.study.kinds import find_kind, label
 from hardwire.study.reporting.figure import Figure
 from hardwire.study.reporting.studies import codes, commits_of, studies, studies_table
-from hardwire.study.reporting.table import Entry, Table, table
+from hardwire.study.reporting.table import Cells, Table, table
 from hardwire.study.store import Result, Store
 
 
 @dataclass(frozen=True)
 class Section:
-    """scale: of the runs behind it, said once. chips: short results, each with its tone.
+    """A section of a report.
 
-    first: it comes before everything else, and a terminal shows it too.
+    Attributes:
+        slug: Its anchor.
+        title: Its title.
+        tables: Its tables.
+        figures: Its figures.
+        text: Sentences, shown as a list before them.
+        scale: The scale of the runs behind it.
+        chips: Short results, each with its tone.
+        first: Whether it comes before everything else, and on a terminal too.
     """
 
     slug: str
@@ -35,32 +45,39 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
+    """A whole report: a title, a few facts, and sections."""
+
     title: str
     facts: list[str]
     sections: list[Section]
 
     @property
     def tables(self) -> list[Table]:
+        """The tables of all sections."""
         return [table for section in self.sections for table in section.tables]
 
     @property
     def figures(self) -> list[Figure]:
+        """The figures of all sections."""
         return [figure for section in self.sections for figure in section.figures]
 
 
 def build(store: Store) -> Report:
-    """The whole report of a store, which needs at least one finished run."""
+    """Makes the report of a store, which needs at least one finished run.
+
+    Raises:
+        HardwireError: There is none, or a run has values that no run of its kind can have.
+    """
     runs = store.finished()
     if not runs:
-        raise HardwireError(f"{store.path} has no finished run yet; `hardwire study run FILE` goes on with it")
+        raise HardwireError(f"{store.path} has no finished run yet; `hardwire study run FILE` continues it")
+    _check(store, runs)
     names = dict.fromkeys(name for name, _ in store.descriptions())
     sections = _sections(store, runs)
-    if found := studies(store):
-        sections.append(Section("studies", "Studies", [studies_table(found, commits_of(store))]))
+    if described := studies(store):
+        sections.append(Section("studies", "Studies", [studies_table(described, commits_of(store))]))
     if failures := store.failures():
-        rows: list[list[Entry | str | int]] = [
-            [label(config), state.attempts, state.error or ""] for config, state in failures
-        ]
+        rows: list[Cells] = [[label(config), state.attempts, state.error or ""] for config, state in failures]
         sections.append(Section("failed", "Failed runs", [table("failed-runs", "Failed runs", _FAILED, rows)]))
     ordered = sorted(sections, key=lambda section: not section.first)
     return Report(f"Study: {', '.join(names)}", _facts(store, runs), ordered)
@@ -69,8 +86,17 @@ def build(store: Store) -> Report:
 _FAILED = ["Run", "Attempts", "Error"]
 
 
+def _check(store: Store, runs: list[Result]) -> None:
+    for run in runs:
+        try:
+            find_kind(run.config.kind).check_result(run)
+        except HardwireError as error:
+            said = f"{shortened(run.key)} ({shortened(label(run.config), 200)})"
+            raise HardwireError(f"{store.path}: the run {said} cannot be reported: {error}") from None
+
+
 def _sections(store: Store, runs: list[Result]) -> list[Section]:
-    """Kinds that share the function that speaks for them are asked once."""
+    """Kinds that share their `sections` are asked once."""
     speakers: dict[Any, Any] = {}
     for name in dict.fromkeys(run.config.kind for run in runs):
         kind = find_kind(name)

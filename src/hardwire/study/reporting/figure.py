@@ -1,11 +1,12 @@
 """How figures look, and `Figure`: the drawing as SVG and PNG with the numbers behind it.
 
-Text and axes are drawn in one ink colour, which the HTML page replaces by the colour of its text: so the same drawing
-is right on light and dark. Surprising: nothing is drawn before it is asked for, since a report has many figures and a
-page needs few of them. Nor is pyplot used; its figures are global state.
+Text and axes are drawn in one ink colour, which the HTML page replaces by the colour of its text, so that the same
+drawing is right on light and dark. Surprising: nothing is drawn before it is asked for, since a report has many
+figures and a page needs few of them. Nor is pyplot used; its figures are global state.
 """
 
 import functools
+import html
 import io
 import math
 import re
@@ -45,7 +46,16 @@ _SETTINGS: dict[Any, Any] = {
 
 @dataclass(frozen=True)
 class Figure:
-    """data: the numbers behind it; where: what it repeats, a sentence. svg, png: draw it."""
+    """A figure of a report.
+
+    Attributes:
+        slug: Its file name.
+        title: Its title.
+        caption: What it shows.
+        where: What it repeats, in a sentence.
+        svg, png: Draw it.
+        data: The numbers behind it.
+    """
 
     slug: str
     title: str
@@ -56,46 +66,62 @@ class Figure:
     data: Table
 
     def inline(self) -> str:
-        """The SVG for an HTML page: names made unique, ink in the colour of the page's text."""
+        """Returns the SVG for an HTML page: names made unique, ink in the colour of the page's text."""
         body = self.svg()
         body = body[body.index("<svg") :]
         body = re.sub(r'id="([^"]+)"', rf'id="{self.slug}-\1"', body)
         body = re.sub(r'(href="#|url\(#)', rf"\g<1>{self.slug}-", body)
-        body = re.sub(r'width="[\d.]+pt" height="[\d.]+pt"', f'role="img" aria-label="{self.title}"', body, count=1)
+        label = f'role="img" aria-label="{html.escape(self.title)}"'
+        body = re.sub(r'width="[\d.]+pt" height="[\d.]+pt"', lambda _: label, body, count=1)
         return body.replace(INK, "currentColor")
 
 
 def draw(
     paint: Callable[[Any], None], width: float, height: float, dpi: int = 120
 ) -> tuple[Callable[[], str], Callable[[], bytes]]:
-    """(SVG, PNG) of what `paint` puts on a drawing of this size in inches, each drawn once, when it is called for."""
+    """Returns functions that draw.
 
-    def drawn() -> Drawing:
+    Args:
+        paint: Draws on a matplotlib figure.
+        width, height: Its size in inches.
+        dpi: Of the PNG.
+
+    Returns:
+        Two functions: one returns the SVG, the other the PNG. Each draws once.
+    """
+
+    kept: list[Drawing] = []  # from the SVG to the PNG, and no longer: a report has many
+
+    def drawn() -> tuple[Drawing, str]:
         drawing = Drawing(figsize=(width, height), layout="constrained")
         paint(drawing)
-        return drawing
+        vector = io.StringIO()
+        FigureCanvasSVG(drawing).print_svg(vector, metadata={"Date": None})  # type: ignore[no-untyped-call]
+        drawing.set_layout_engine("none")  # finding out where the axes go is half of the work, and is done
+        return drawing, vector.getvalue()
 
     @functools.cache
     def svg() -> str:
-        vector = io.StringIO()
         with matplotlib.rc_context(_SETTINGS):
-            FigureCanvasSVG(drawn()).print_svg(vector, metadata={"Date": None})  # type: ignore[no-untyped-call]
-        return vector.getvalue()
+            drawing, vector = drawn()
+        kept.append(drawing)
+        return vector
 
-    @functools.cache
     def png() -> bytes:
         pixels = io.BytesIO()
         with matplotlib.rc_context(_SETTINGS):
-            drawing = drawn()
-            FigureCanvasAgg(drawing)
-            drawing.savefig(pixels, format="png", dpi=dpi, facecolor="white")
+            drawing = kept.pop() if kept else drawn()[0]
+            canvas = FigureCanvasAgg(drawing)
+            drawing.set_dpi(dpi)
+            drawing.set_facecolor("white")
+            canvas.print_png(pixels)  # type: ignore[no-untyped-call]
         return pixels.getvalue()
 
     return svg, png
 
 
 def panels(drawing: Any, count: int, columns: int = 2, **arguments: Any) -> list[Any]:
-    """`count` axes in rows of `columns`; the rest of the last row stays empty."""
+    """Returns `count` axes in rows of `columns`; the rest of the last row stays empty."""
     rows = math.ceil(count / columns)
     axes = list(drawing.subplots(rows, min(columns, count), squeeze=False, **arguments).flat)
     for empty in axes[count:]:
@@ -106,10 +132,10 @@ def panels(drawing: Any, count: int, columns: int = 2, **arguments: Any) -> list
 
 
 def legend_below(drawing: Any) -> None:
-    """One for all axes, each label once: no single one of them need have every line."""
-    found: dict[str, Any] = {}
+    """Draws one legend for all axes, each label once: no single one of them need have every line."""
+    handles: dict[str, Any] = {}
     for axes in drawing.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    if found:
-        drawing.legend(found.values(), found.keys(), loc="outside lower center", ncols=3)
+            handles.setdefault(label, handle)
+    if handles:
+        drawing.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3)

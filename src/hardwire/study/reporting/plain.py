@@ -1,16 +1,16 @@
-"""What a report says of runs whose kind has nothing of its own to say: the last record by configuration, over seeds."""
+"""What a report says about runs whose kind has nothing to say itself: the last record by configuration, over seeds."""
 
 import statistics
 
 from hardwire.study.config import Config
 from hardwire.study.kinds import Kind
 from hardwire.study.reporting.content import Section
-from hardwire.study.reporting.table import Entry, table
+from hardwire.study.reporting.table import Cells, table
 from hardwire.study.store import Result, Store
 
 
 def plain_sections(kind: Kind, store: Store) -> list[Section]:
-    """One table: a row for each configuration, its seeds averaged, with the axes that differ between runs."""
+    """Returns one table: a row for each configuration, averaged over seeds, with the axes that differ between runs."""
     runs = store.finished(kind.name)
     axes = [axis.name for axis in kind.axes if axis.name != "seed"]
     differing = [axis for axis in axes if len({run.config[axis] for run in runs}) > 1]
@@ -19,17 +19,18 @@ def plain_sections(kind: Kind, store: Store) -> list[Section]:
         rest = {axis: run.config[axis] for axis in axes}
         groups.setdefault(Config.of(kind.name, rest), []).append(run)
     numbers = [name for name, value in runs[0].final.items() if isinstance(value, int | float)]
-    rows: list[list[Entry | str | int]] = [
+    rows: list[Cells] = [
         [*(str(config[axis]) for axis in differing), len(group), *(_spread(group, name) for name in numbers)]
         for config, group in groups.items()
     ]
-    notes = ["The last evaluation: the mean over runs that differ in nothing but the seed, and their deviation."]
-    found = table(f"results-{kind.name}", f"Results: {kind.name}", [*differing, "runs", *numbers], rows, notes=notes)
-    return [Section(f"results-{kind.name}", f"Runs of the kind {kind.name}", [found])]
+    notes = ["The last evaluation: mean and standard deviation over runs that differ in nothing but the seed."]
+    slug, columns = f"results-{kind.name}", [*differing, "runs", *numbers]
+    results = table(slug, f"Results: {kind.name}", columns, rows, notes=notes)
+    return [Section(slug, f"Runs of the kind {kind.name}", [results])]
 
 
 def _spread(runs: list[Result], name: str) -> str:
-    values = [float(run.final[name]) for run in runs if run.final.get(name) is not None]
+    values = [float(run.final[name]) for run in runs if isinstance(run.final.get(name), int | float)]
     if not values:
         return ""
     deviation = f" ± {statistics.stdev(values):.2g}" if len(values) > 1 else ""

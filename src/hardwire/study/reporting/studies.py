@@ -1,32 +1,38 @@
 """The studies behind a report: how much of each is done, what it was expected to take and took, and by which code.
 
-Surprising: a study is read anew from its description, by the code that reports, while its runs may be other code's; so
-a run is found by what it says of itself and not by its key.
+Surprising: a study is read again from its description, by the code that makes the report, while its runs may be other
+code's. So a run is recognised by its configuration and not by its key.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from hardwire.errors import HardwireError
 from hardwire.study.description import parse
 from hardwire.study.plan import duration
-from hardwire.study.reporting.table import Entry, Table, table
+from hardwire.study.reporting.table import Cells, Table, table
 from hardwire.study.store import Result, Store
 
 _COLUMNS = ["Study", "Runs", "Planned, all", "Planned, these runs", "Took", "Processor time", "Code"]
 _NOTES = [
-    "Times are those of the runs, added up: runs side by side count each. Planned: by a few timed steps of each shape "
-    "of run, before the first one, for a machine that has nothing else to do. Took: the clock of training and "
-    "evaluating, other work on the machine included. Processor time: of all threads, where a run was done in one "
-    "go and says it. Empty: not known of every run.",
+    "Times are those of the runs, added up: two runs side by side count twice. Planned: from a few timed steps of each "
+    "shape of run, before the first one, for a machine that does nothing else. Took: by the clock, with other work on "
+    "the machine. Processor time: on all threads, of runs that were not interrupted. Empty: not known for every run.",
 ]
 
 
 @dataclass(frozen=True)
 class Study:
-    """A description and what the store has of it. file: where it is, if that is known; total: None if it is not.
+    """A description and what the store has of it.
 
-    plan: expected seconds by the identity of a run.
+    Attributes:
+        name: Of the study.
+        file: Where its description is, if that is known.
+        total: Its number of runs; None if its description cannot be read here.
+        runs: Its finished runs.
+        failed: Its number of failed runs.
+        plan: Expected seconds, by the identity of a run.
     """
 
     name: str
@@ -38,6 +44,7 @@ class Study:
 
     @property
     def finished(self) -> bool:
+        """Whether all its runs are done."""
         return self.total is None or len(self.runs) >= self.total
 
     @property
@@ -53,10 +60,10 @@ class Study:
 
 
 def studies(store: Store) -> list[Study]:
-    """Every study that was described to the store."""
+    """Returns every study that was described to the store."""
     runs, facts = store.finished(), store.facts()
     failed = {config.identity for config, _ in store.failures()} - {run.config.identity for run in runs}
-    found = []
+    described = []
     for name, text in store.descriptions():
         try:
             wanted = {config.identity for config in parse(text)}
@@ -65,12 +72,21 @@ def studies(store: Store) -> list[Study]:
         own = runs if wanted is None else [run for run in runs if run.config.identity in wanted]
         total = None if wanted is None else len(wanted)
         lost = len(failed if wanted is None else failed & wanted)
-        found.append(Study(name, facts.get(f"file {name}"), total, own, lost, facts.get(f"plan {name}", {})))
-    return found
+        file = facts.get(f"file {name}")
+        described.append(Study(name, file if isinstance(file, str) else None, total, own, lost, _plan(facts, name)))
+    return described
 
 
-def studies_table(found: list[Study], commits: dict[str, str]) -> Table:
-    rows: list[list[Entry | str | int]] = [
+def _plan(facts: dict[str, object], study: str) -> dict[str, float]:
+    """What runs were expected to take; whatever is no number of seconds is left out."""
+    plan = facts.get(f"plan {study}")
+    entries = plan.items() if isinstance(plan, dict) else ()
+    return {key: float(value) for key, value in entries if isinstance(value, int | float) and math.isfinite(value)}
+
+
+def studies_table(described: list[Study], commits: dict[str, str]) -> Table:
+    """Returns a row for each study."""
+    rows: list[Cells] = [
         [
             study.short,
             study.progress,
@@ -80,24 +96,26 @@ def studies_table(found: list[Study], commits: dict[str, str]) -> Table:
             _sum(run.cpu_seconds for run in study.runs),
             codes(study.runs, commits),
         ]
-        for study in found
+        for study in described
     ]
     return table("studies", "Studies", _COLUMNS, rows, notes=_NOTES)
 
 
 def codes(runs: Iterable[Result], commits: dict[str, str]) -> str:
-    """Which code did these runs, with the commit where it is known."""
-    found = sorted({run.code for run in runs})
-    return ", ".join(f"{code} (commit {commits[code][:10]})" if code in commits else code for code in found)
+    """Returns which code made these runs, with the commit where it is known."""
+    versions = sorted({run.code for run in runs})
+    return ", ".join(f"{code} (commit {commits[code][:10]})" if code in commits else code for code in versions)
 
 
 def commits_of(store: Store) -> dict[str, str]:
+    """Returns the commit of each version of the code, where the store knows it."""
     facts = store.facts().items()
-    return {name.removeprefix("code "): value for name, value in facts if name.startswith("code ")}
+    known = {name.removeprefix("code "): value for name, value in facts if name.startswith("code ")}
+    return {code: value for code, value in known.items() if isinstance(value, str)}
 
 
 def _sum(seconds: Iterable[float | None]) -> str:
-    """The time in all; nothing where a part is not known, or there is none."""
+    """The time in all; nothing if a part is not known, or there is none."""
     values = list(seconds)
     known = [value for value in values if value is not None]
     return duration(sum(known)) if known and len(known) == len(values) else ""

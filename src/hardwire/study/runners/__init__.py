@@ -1,7 +1,7 @@
 """Runners: where runs are executed. One small interface, so that a laptop and a cluster run the same study.
 
-The conductor keeps a runner's `slots` filled and collects events. Surprising: a runner never touches the store and
-never decides about retries; it only says what became of a run.
+The coordinator keeps a runner's `slots` filled and collects events. Surprising: a runner never touches the store and
+never decides about retries; it only reports how a run ended.
 """
 
 import os
@@ -9,23 +9,23 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from hardwire.errors import unknown_name
-from hardwire.study.worker import Failed, Finished, NoRoom, Progress, Task
+from hardwire.study.worker import Ending, RunProgress, Task
 
 
 @dataclass(frozen=True)
-class Lost:
+class WorkerLost:
     """The worker died under the run; the run is not to blame until it happens again."""
 
     key: str
     reason: str
 
 
-Event = Progress | Finished | Failed | Lost | NoRoom
+Event = RunProgress | Ending | WorkerLost
 RUNNERS = ("local", "ray")
 
 
 class Runner(Protocol):
-    """slots: how many runs it takes at once, which may change while a cluster grows."""
+    """What runs tasks. slots: how many at once, which may change while a cluster grows."""
 
     @property
     def slots(self) -> int: ...
@@ -33,13 +33,13 @@ class Runner(Protocol):
     def submit(self, task: Task) -> None: ...
 
     def events(self, timeout: float) -> list[Event]:
-        """What happened, waiting at most `timeout` seconds for the first event."""
+        """Returns what happened, waiting at most `timeout` seconds for the first event."""
 
     def close(self) -> None: ...
 
 
 def open_runner(name: str, workers: int | None = None, threads: int = 1, address: str | None = None) -> Runner:
-    """The runner of this name. workers: runs at once, as many as cores allow if not given; address: of a cluster."""
+    """Returns the runner of this name; see `hardwire.study.run` for the arguments."""
     if name == "local":
         from hardwire.study.runners.local import LocalRunner
 
@@ -52,6 +52,6 @@ def open_runner(name: str, workers: int | None = None, threads: int = 1, address
 
 
 def default_workers(threads: int) -> int:
-    """How many runs of so many threads the cores of this process take."""
+    """Returns how many runs of so many threads there are cores for."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, cores // threads)

@@ -1,8 +1,8 @@
 """The local runner: processes of this machine, by `concurrent.futures`, each doing one run after the other.
 
 Surprising: a pool of one process for each slot instead of one pool for all, because a pool in which a process dies is
-broken as a whole, and the death of one run must not cost the others. A worker leaves at once when its pipe closes or
-the conductor is gone, however it went; nothing is saved at that moment, the latest checkpoint is enough.
+broken as a whole, and the death of one run must not cost the others. A worker exits at once when its pipe closes or the
+process that started it is gone; nothing is saved at that moment, since the latest checkpoint is enough.
 """
 
 import contextlib
@@ -15,22 +15,20 @@ from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import connection
 
-from hardwire.study.runners import Event, Lost
-from hardwire.study.worker import Failed, Finished, NoRoom, Task, attempt
+from hardwire.study.runners import Event, WorkerLost
+from hardwire.study.worker import Ending, Task, attempt
 
 _CONTEXT = multiprocessing.get_context("spawn")  # a forked torch can hang
 _GLANCE = 0.1  # seconds between two looks at the pipes
 
-Outcome = Finished | Failed | NoRoom
-
 
 class _Slot:
-    """A process, the pipe on which it tells of its progress, and the run it is at."""
+    """A process, the pipe on which it sends its progress, and the run it is doing."""
 
     def __init__(self) -> None:
         self.pipe, self.far = _CONTEXT.Pipe()
         self.pool = ProcessPoolExecutor(1, _CONTEXT, initializer=_begin, initargs=(self.far,))
-        self.future: Future[Outcome] | None = None
+        self.future: Future[Ending] | None = None
         self.key = ""
 
     def submit(self, task: Task) -> None:
@@ -46,7 +44,7 @@ class _Slot:
                 yield self.future.result()
                 self.future = None
             except BrokenProcessPool:
-                yield Lost(self.key, "its process was killed, perhaps for want of memory")
+                yield WorkerLost(self.key, "its process was killed, perhaps for want of memory")
 
     def close(self) -> None:
         self.pipe.close()
@@ -55,7 +53,7 @@ class _Slot:
 
 
 class LocalRunner:
-    """workers: how many processes."""
+    """Runs in processes of this machine. workers: how many."""
 
     def __init__(self, workers: int):
         self.slots = workers
@@ -72,9 +70,9 @@ class LocalRunner:
         wait([slot.future for slot in self._slots if slot.future], min(timeout, _GLANCE), "FIRST_COMPLETED")
         events = []
         for slot in list(self._slots):
-            found = list(slot.events())
-            events += found
-            if any(isinstance(event, Lost) for event in found):
+            new = list(slot.events())
+            events += new
+            if any(isinstance(event, WorkerLost) for event in new):
                 slot.close()
                 self._slots.remove(slot)
         return events
@@ -92,7 +90,7 @@ def _begin(pipe: connection.Connection) -> None:
     """The first thing in a worker process."""
     global _pipe
     _pipe = pipe
-    for number in (signal.SIGINT, signal.SIGTERM):  # they reach the whole group; the conductor decides
+    for number in (signal.SIGINT, signal.SIGTERM):  # they reach the whole group; the coordinator decides
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_leave_when_alone, daemon=True).start()
 
@@ -104,5 +102,5 @@ def _leave_when_alone() -> None:
     os._exit(1)
 
 
-def _attempt(task: Task) -> Outcome:
+def _attempt(task: Task) -> Ending:
     return attempt(task, _pipe.send)

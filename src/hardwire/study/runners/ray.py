@@ -1,8 +1,8 @@
 """The Ray runner: the same runs as tasks of a cluster, each with its share of cores.
 
-Checkpoints lie in the work folder if the node has it (one machine, or a shared disk), else in a folder of the node's
-own; so a run whose node dies goes on from its checkpoint where disks are shared and starts over where they are not.
-Surprising: Ray's own retries are off. The conductor counts losses, whatever the runner.
+Checkpoints lie in the work folder if the node has it (one machine, or a shared disk), and otherwise in a temporary
+folder that only this run can read. So a run whose node dies continues from its checkpoint where disks are shared and
+starts over elsewhere. Surprising: Ray's own retries are off. The coordinator counts losses, whatever the runner.
 """
 
 import dataclasses
@@ -12,16 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from hardwire.errors import HardwireError
-from hardwire.study.runners import Event, Lost
-from hardwire.study.store import whoami
+from hardwire.study.runners import Event, WorkerLost
+from hardwire.study.store import worker_name
 from hardwire.study.version import code_version
-from hardwire.study.worker import Failed, Finished, NoRoom, Task, attempt, describe_error, discard
+from hardwire.study.worker import Ending, Failed, Task, attempt, describe_error
 
 
 class RayRunner:
-    """Runs on a Ray cluster. address: auto for the one this machine belongs to; None starts one here.
+    """Runs on a Ray cluster.
 
-    workers: runs at once; as many as the cluster has cores for if not given. threads: cores of each.
+    Args:
+        workers: Runs at once; by default as many as the cluster has cores for.
+        threads: Cores of each run.
+        address: "auto" for the cluster that this machine belongs to; None starts one here.
     """
 
     def __init__(self, workers: int | None = None, threads: int = 1, address: str | None = None):
@@ -42,7 +45,7 @@ class RayRunner:
 
     @property
     def slots(self) -> int:
-        """What the cores of the nodes that are alive now take."""
+        """How many runs there are cores for, on the nodes that are alive now."""
         return self._workers or max(1, int(self._ray.cluster_resources().get("CPU", 0)) // self._threads)
 
     def submit(self, task: Task) -> None:
@@ -76,23 +79,20 @@ class RayRunner:
     def _collect(self, reference: Any) -> Event:
         key = self._running.pop(reference)
         try:
-            event: Finished | Failed | NoRoom = self._ray.get(reference)
+            event: Ending = self._ray.get(reference)
             return event
         except self._ray.exceptions.RayTaskError as error:  # what `_attempt` does not catch: the code is not there
             return Failed(key, describe_error(error.cause or error), "ray")
         except self._ray.exceptions.RayError as error:  # the process, its node or the link to it is gone
-            return Lost(key, f"{type(error).__name__}: {str(error).strip().splitlines()[0]}")
+            return WorkerLost(key, f"{type(error).__name__}: {str(error).strip().splitlines()[0]}")
 
 
-def _attempt(task: Task, code: str) -> Finished | Failed | NoRoom:
-    """One run, on whatever node. code: the version that the store will name as its maker."""
+def _attempt(task: Task, code: str) -> Ending:
+    """Does one run on some node. code: the version of the code that the store will name."""
     here = code_version(task.kind)
     if here != code:
-        return Failed(task.key, f"the node has hardwire {here}, the study {code}; install the same", whoami())
+        return Failed(task.key, f"the node has hardwire {here}, the study {code}; install the same", worker_name())
     if task.work.is_dir():
         return attempt(task)
-    own = Path(tempfile.gettempdir()) / f"hardwire-{task.work.name}"
-    event = attempt(dataclasses.replace(task, work=own, models=None))
-    if isinstance(event, Finished):
-        discard(own, task.key)
-    return event
+    with tempfile.TemporaryDirectory(prefix="hardwire-") as own:  # a name that nobody can guess, for this user alone
+        return attempt(dataclasses.replace(task, work=Path(own), models=None))

@@ -1,5 +1,5 @@
 /*
-<% for line in about %>
+<% for line in comment %>
  * «line»
 <% endfor %>
  */

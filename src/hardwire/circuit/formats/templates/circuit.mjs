@@ -1,4 +1,4 @@
-<% for line in about %>
+<% for line in comment %>
 // «line»
 <% endfor %>
 
@@ -71,14 +71,14 @@ export class Classifier {
     if (!Number.isInteger(count)) throw new RangeError(`images are rows of ${info.values} values, not ${images.length} in all`);
     const given = images instanceof «array» ? images : «array».from(images);
     const { memory, raw } = this.#exports;
-    const found = new Int32Array(count * columns);
+    const answers = new Int32Array(count * columns);
     for (let start = 0; start < count; start += this.#block) {
       const images = Math.min(this.#block, count - start);
       const part = given.subarray(start * info.values, (start + images) * info.values);
       new «array»(memory.buffer, raw.value, part.length).set(part);
       this.#exports[name](images);
-      found.set(new Int32Array(memory.buffer, this.#exports[place].value, images * columns), start * columns);
+      answers.set(new Int32Array(memory.buffer, this.#exports[place].value, images * columns), start * columns);
     }
-    return found;
+    return answers;
   }
 }

@@ -3,7 +3,7 @@
 <% set outer = ("input clk, " if clocked else "") ~ ("input rst, input ce, input valid_in, output valid_out, " if control else "") %>
 <% set scores_port = ", output [%d:0] scores" % (scores_width - 1) if scores_width else "" %>
 <% set scores = ", .scores(scores)" if scores_width else "" %>
-<% for line in about %>
+<% for line in comment %>
 // «line»
 <% endfor %>
 /* verilator lint_off DECLFILENAME */ // all modules are in this file

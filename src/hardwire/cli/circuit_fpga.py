@@ -1,0 +1,78 @@
+"""`hardwire circuit estimate` and `place`: what a circuit needs on an FPGA, after synthesis and after routing."""
+
+from typing import Annotated
+
+import typer
+
+from hardwire.cli.circuits import Pipeline, Raw, open_circuit
+from hardwire.cli.completion import devices
+from hardwire.cli.options import Model
+from hardwire.cli.output import Json, Output
+from hardwire.cli.progress import steps
+
+
+def estimate(
+    file: Model,
+    pipeline: Pipeline = None,
+    raw: Raw = None,
+    lut: Annotated[int, typer.Option(help="Inputs of a look-up table.")] = 6,
+    json: Json = False,
+) -> None:
+    """Count look-up tables and flip-flops after synthesis by yosys, with and without class sums and encoder.
+
+    Example:
+
+    ```
+    hardwire circuit estimate digits.circuit --lut 4
+    ```
+    """
+    from hardwire.circuit.estimate import estimate as count
+
+    output, circuit = Output(json), open_circuit(file)
+    with steps("synthesis") as step:
+        lines = count(circuit, pipeline=pipeline, raw=raw, lut=lut, progress=step)
+    rows = [[line.includes, f"{line.luts:,}", f"{line.flip_flops:,}"] for line in lines]
+    output.table(["includes", f"LUT{lut}", "flip-flops"], rows)
+    output.document({"file": file, "lut_inputs": lut, "pipeline": pipeline, "counts": lines})
+
+
+def place(
+    file: Model,
+    device: Annotated[str, typer.Option(help="ecp5-25k, ecp5-85k or ice40-hx8k.", autocompletion=devices)],
+    pipeline: Annotated[
+        str | None, typer.Option(help="Put registers after this many levels of logic; auto: as the clock needs.")
+    ] = None,
+    clock: Annotated[float | None, typer.Option(help="The clock to aim for, in MHz.")] = None,
+    raw: Raw = None,
+    seed: Annotated[int, typer.Option(help="Seed of the placer.")] = 1,
+    json: Json = False,
+) -> None:
+    """Place and route on a real FPGA: look-up tables, flip-flops, clock, latency, images per second.
+
+    Example:
+
+    ```
+    hardwire circuit place digits.circuit --device ecp5-25k --pipeline auto --clock 100
+    ```
+    """
+    from hardwire.circuit.place import levels_of
+    from hardwire.circuit.place import place as run_tools
+
+    output, circuit = Output(json), open_circuit(file)
+    with steps(f"placing on {device}") as step:
+        placed = run_tools(
+            circuit, device, pipeline=levels_of(pipeline), clock=clock, raw=raw, seed=seed, progress=step
+        )
+    rows = [[part.name, f"{part.luts:,}", f"{part.flip_flops:,}", f"{part.carries:,}"] for part in placed.parts]
+    output.table(["after synthesis", "LUT4", "flip-flops", "carry cells"], rows)
+    output.line(
+        f"placed on {device}: {placed.cells:,} of {placed.available:,} logic cells, with the registers around it"
+    )
+    stage = "" if placed.pipeline is None else f", stages of {placed.pipeline:.3g} levels"
+    output.line(
+        f"{placed.fmax:.1f} MHz; latency {placed.latency} clocks, {placed.nanoseconds:.1f} ns; "
+        f"{placed.images_per_second / 1e6:.1f} million images/s{stage}"
+    )
+    path = ", ".join(f"{part} {nanoseconds:.2f} ns" for part, nanoseconds in placed.critical.items())
+    output.line(f"critical path: {path}")
+    output.document({"file": file} | vars(placed))

@@ -1,0 +1,103 @@
+"""Default settings of a training run, for images, for tables and for other bits; defined here and nowhere else.
+
+`hardwire train`, `hw.train`, `Settings.for_dataset` and the estimators all use them. Wiring "auto" is "structured" if
+images have a shape, which won on validation rows of MNIST, Fashion-MNIST and CIFAR-10 (benchmarks/wiring.py), else
+"random", the paper's. The numbers for tables were chosen on validation rows of tables other than the ones our
+documentation reports; see benchmarks/tabular.py. Surprising: this module imports no torch, so that the help of the
+command line can quote it.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hardwire.data.catalog import ENTRIES, Images
+from hardwire.data.kinds import is_file, is_table
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """Defaults of the network and of its training, by the names of `hardwire.training.Settings`.
+
+    levels: thresholds per pixel, for images that are not bits yet.
+    """
+
+    width: int = 2000
+    depth: int = 2
+    method: str = "hard-st"
+    wiring: str = "auto"
+    candidates: int | None = None
+    redraw: Mapping[str, Any] | None = None
+    start: str = "normal"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    iterations: int = 2000
+    batch_size: int = 128
+    lr: float = 0.01
+    schedule: str = "constant"
+    augment: Mapping[str, Any] = field(default_factory=dict)
+    levels: int | None = None
+
+    def complete(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The given settings, completed by the defaults that are compatible with them.
+
+        Width and depth are not filled in, because the width depends on the number of classes.
+        """
+        left_out = {"width", "depth", "levels", *given}
+        if "epochs" in given:
+            left_out.add("iterations")
+        if given.get("wiring", self.wiring) != self.wiring:
+            left_out |= {"candidates", "redraw", "options"}  # options of learned wires
+        missing = {name: value for name, value in vars(self).items() if name not in left_out}
+        if ("tau" in given or given.get("cage") is False) and "method" in missing:
+            missing["method"] = self.method.removesuffix("+cage")
+        if not str(given.get("method", self.method)).startswith(("hard-st", "gumbel-st")):
+            missing.pop("options", None)  # they say how hard methods learn
+        return missing | dict(given)
+
+
+IMAGES = Defaults()
+TABLES = Defaults(
+    width=4000,
+    method="hard-st+cage",
+    wiring="learned",
+    candidates=32,
+    iterations=1000,
+    batch_size=256,
+    lr=0.03,
+)
+BITS = Defaults()
+DEFAULTS = {"images": IMAGES, "table": TABLES, "bits": BITS}
+TABLE_EPOCHS, MIN_STEPS, MAX_STEPS = 30, 300, 2000
+
+
+def steps_for(rows: int, batch_size: int) -> int:
+    """Training steps for a table: a fixed number of epochs, within limits that keep the waiting time reasonable."""
+    return min(MAX_STEPS, max(MIN_STEPS, math.ceil(TABLE_EPOCHS * rows / batch_size)))
+
+
+def kind_of(dataset: Any) -> str:
+    """Which defaults fit a dataset, given by its name, its path or itself: "images", "table" or "bits".
+
+    Images are those with a known shape whose pixels thresholds turn into bits.
+    """
+    if not isinstance(dataset, str):
+        if dataset.columns is not None:
+            return "table"
+        packed = dataset.encoder is not None and hasattr(dataset.train.x, "features")
+        return "images" if packed and dataset.image_shape is not None else "bits"
+    if is_table(dataset):
+        return "table"
+    return "images" if isinstance(_entry(dataset), Images) else "bits"
+
+
+def default_name(dataset: str, levels: int | None) -> str:
+    """The name of a dataset with the default thresholds, if it holds pixels and its name asks for none."""
+    entry = _entry(dataset)
+    if levels is None or "@" in dataset or not isinstance(entry, Images) or entry.binary:
+        return dataset
+    return f"{dataset}@{levels}"
+
+
+def _entry(dataset: str) -> Any:
+    return None if is_file(dataset) else ENTRIES.get(dataset.partition("@")[0])

@@ -1,0 +1,84 @@
+"""Training a network as some settings say: learning rates, schedule, augmentation and redrawn wires around `fit`."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.optim.lr_scheduler import CosineAnnealingLR, LRScheduler
+
+from hardwire import data as datasets
+from hardwire.data.dataset import Dataset
+from hardwire.network import LogicNetwork
+from hardwire.training.arguments import whole_steps
+from hardwire.training.build import build
+from hardwire.training.callbacks import Callback
+from hardwire.training.fit import fit
+from hardwire.training.history import History
+from hardwire.training.redraw import RedrawWires
+
+if TYPE_CHECKING:
+    from hardwire.training.settings import Settings
+
+
+def train_network(
+    settings: "Settings", net: LogicNetwork, data: Dataset, *, callbacks: Sequence[Callback] = (), **options: Any
+) -> History:
+    """Trains a network; options: further arguments of `fit`, which go before what the settings say."""
+    if settings.redraw:
+        redraw = build("redraw", RedrawWires, {"seed": settings.seed, **_mapping(settings.redraw)})
+        callbacks = [redraw, *callbacks]
+    given: dict[str, Any] = {
+        "evaluate_every": settings.evaluate_every,
+        "epochs": settings.epochs,
+        "accumulate": settings.accumulate,
+        "seed": settings.seed,
+        "validation": settings.validation,
+        "stop_early": settings.stop_early,
+        "keep_best": settings.keep_best,
+        "scheduler": _schedule(settings, data),
+    }
+    if settings.rates:
+        given["optimizer"] = torch.optim.Adam(parameter_groups(net, settings.lr, settings.rates), fused=True)
+    return fit(
+        net,
+        augmented(settings, data),
+        settings.iterations,
+        settings.batch_size,
+        settings.lr,
+        callbacks=callbacks,
+        **given | options,
+    )
+
+
+def augmented(settings: "Settings", data: Dataset) -> Dataset:
+    """The dataset as training reads it."""
+    return build("augment", partial(datasets.augment, data), settings.augment) if settings.augment else data
+
+
+def parameter_groups(net: LogicNetwork, lr: float, rates: Any) -> list[dict[str, Any]]:
+    """Groups parameters by learning rate: each gets the rate of the longest entry that its name contains, or `lr`."""
+    groups: dict[float, list[torch.nn.Parameter]] = {}
+    for name, parameter in net.named_parameters():
+        entry = max((key for key in rates if key in name), key=len, default=None)
+        groups.setdefault(lr if entry is None else rates[entry], []).append(parameter)
+    return [{"params": parameters, "lr": rate} for rate, parameters in groups.items()]
+
+
+def _schedule(settings: "Settings", data: Dataset) -> Any:
+    """A function that makes the scheduler, or None for constant learning rates."""
+    if settings.schedule == "constant":
+        return None
+    steps = settings.iterations
+    if steps is None:
+        rows = len(data.with_validation().train if settings.validation else data.train)
+        steps = whole_steps((settings.epochs or 1) * rows / settings.batch_size / settings.accumulate)
+
+    def cosine(optimizer: torch.optim.Optimizer) -> LRScheduler:
+        return CosineAnnealingLR(optimizer, steps)
+
+    return cosine
+
+
+def _mapping(redraw: Any) -> dict[str, Any]:
+    return {"every": redraw} if isinstance(redraw, int) else dict(redraw)

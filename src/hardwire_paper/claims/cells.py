@@ -1,0 +1,96 @@
+"""The paper's tables as claims: how many of their cells our runs agree with, every number of a cell counting.
+
+And its tests: a star says that two sides differ, so the claim that all findings are significant is about stars alone.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from hardwire.study.reporting.table import Table
+from hardwire_paper import printed, statistics, tables
+from hardwire_paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Finding, capped
+from hardwire_paper.claims.evidence import BINARY, Evidence, Judges, about, at_scale, everywhere
+from hardwire_paper.groups import RunGroup, group_runs
+from hardwire_paper.judging import AGREE, DIFFER
+from hardwire_paper.names import dataset_name
+
+
+def _agreement(table: Table, cells: int, columns: slice = slice(1, None)) -> Finding:
+    """Of all cells that the paper's table has, run or not: holds if all agree, weaker if half of them do."""
+    verdicts = [cell.verdict for row in table.rows for cell in row[columns]]
+    right, wrong = verdicts.count(AGREE), verdicts.count(DIFFER)
+    verdict = HOLDS if right == cells else WEAKER if right >= cells / 2 else FAILS if wrong > cells / 2 else UNTESTED
+    return Finding(verdict, f"{right} of {cells} cells agree, {wrong} differ, {cells - right - wrong} not judged")
+
+
+def _of_depth(dataset: str, make: Callable[[RunGroup], Table], cells: int) -> Callable[[Evidence], Finding]:
+    """A table of one dataset at one depth."""
+    return lambda evidence: evidence.nearest(dataset, lambda group: _agreement(make(group), cells)) or Finding(UNTESTED)
+
+
+def _of_depths(dataset: str) -> Callable[[Evidence], Finding]:
+    """The trajectory tables have all depths: of the groups on this dataset the one at the paper's scale, or any."""
+
+    def judge(evidence: Evidence) -> Finding:
+        groups = [group for group in group_runs(evidence.runs) if group.dataset == dataset]
+        if not groups:
+            return Finding(UNTESTED)
+        group = max(groups, key=lambda group: group.comparable)
+        finding = about(group, _agreement(tables.trajectories(group), 90, slice(2, None)))
+        layers = frozenset(group.at(depth).name for depth in group.depths)
+        return replace(finding, scales=(f"{dataset_name(dataset)}, {group.size}",), groups=layers)
+
+    return judge
+
+
+def _of_datasets(make: Callable[[list[RunGroup]], Table], cells: int) -> Callable[[Evidence], Finding]:
+    """A table with columns for all datasets, each from the runs nearest to the paper's."""
+
+    def judge(evidence: Evidence) -> Finding:
+        groups = [evidence.on(dataset)[0] for dataset in printed.DATASETS if evidence.on(dataset)]
+        if not groups:
+            return Finding(UNTESTED)
+        scales, names = tuple(group.words for group in groups), frozenset(group.name for group in groups)
+        finding = replace(_agreement(make(groups), cells), scales=scales, groups=names)
+        return capped(finding, min(group.seeds for group in groups))
+
+    return judge
+
+
+def _all_significant(group: RunGroup) -> Finding | None:
+    """p < 0.05 in all five of the paper's tests."""
+    results = {c.text: statistics.examine(group, c) for c in statistics.CONTRASTS}
+    tested = {text: result for text, result in results.items() if result is not None and result.p == result.p}
+    if len(tested) < len(results):
+        return Finding(UNTESTED, f"{len(tested)} of {len(results)} tests possible")
+    wrong = [text for text, result in tested.items() if result.p >= 0.05]
+    return Finding(FAILS if wrong else HOLDS, ", ".join(f"{text} p = {r.p:.3f}" for text, r in tested.items()))
+
+
+def _stars(dataset: str, rows: int) -> Callable[[Evidence], Finding]:
+    """Of the paper's tests on a dataset: whether each is significant, and above its practical threshold, as there."""
+
+    def check(group: RunGroup) -> Finding | None:
+        listed, right = [], 0
+        for contrast in statistics.CONTRASTS[:rows]:
+            result = statistics.examine(group, contrast)
+            if result is None or result.n < 2:
+                return None
+            stars, practical = printed.STATISTICS[contrast.key][3:]
+            stars = printed.STATISTICS_BY_DATASET.get(contrast.key, {}).get(dataset, stars)
+            right += (result.p < 0.05) == (stars != "ns") and result.practical == (practical == "yes")
+            listed.append(f"{contrast.text}: {result.difference:+.1f}, p = {result.p:.3f}, n={result.n}")
+        return Finding(HOLDS if right == rows else WEAKER if right >= rows / 2 else FAILS, "; ".join(listed))
+
+    return at_scale(dataset, check)
+
+
+JUDGES: Judges = {
+    "table-1": _of_depth(BINARY, tables.selection_gap, 30),
+    "table-2": _of_datasets(tables.robustness, 18),
+    "table-5": _of_datasets(tables.cross_dataset, 36),
+    **{f"table-{number}": _of_depths(dataset) for number, dataset in zip((6, 7, 8), printed.DATASETS, strict=True)},
+    "table-9": _stars(BINARY, 5),
+    **{f"table-10-{dataset}": _stars(dataset, 3) for dataset in printed.DATASETS},
+    "all-significant": everywhere(_all_significant),
+}

@@ -1,0 +1,83 @@
+"""Figures of areas: the gap heatmap over depth and tau, and gate usage."""
+
+import math
+import statistics
+from typing import Any
+
+from hardwire.gates import GATE_NAMES
+from hardwire.study.reporting.figure import Figure, draw, legend_below, panels
+from hardwire_paper.figures.style import figure_of
+from hardwire_paper.groups import RunGroup
+from hardwire_paper.names import COLOURS, method_name, tau_name
+
+
+def gap_heatmap(group: RunGroup) -> Figure:
+    """Final gap by depth and tau, a panel for each method."""
+    cells = {key: cell.final("total") for key, cell in group.cells.items()}
+    reach = max(1.0, *(abs(value) for value in cells.values()))
+
+    def paint(drawing: Any) -> None:
+        axes = panels(drawing, len(group.methods), columns=2)
+        for axis, method in zip(axes, group.methods, strict=True):
+            grid = [[cells.get((method, depth, tau), float("nan")) for tau in group.taus] for depth in group.depths]
+            mesh = axis.pcolormesh(grid, cmap="RdBu_r", vmin=-reach, vmax=reach, edgecolors="none")
+            for y, row in enumerate(grid):
+                for x, value in ((x, value) for x, value in enumerate(row) if value == value):  # NaN: no run
+                    colour = "white" if abs(value) > 0.6 * reach else "black"
+                    axis.text(x + 0.5, y + 0.5, f"{value:+.1f}", ha="center", va="center", color=colour, fontsize=8)
+            axis.set(title=method_name(method), xlabel="τ", ylabel="layers")
+            axis.set_xticks([x + 0.5 for x in range(len(group.taus))], [f"{tau:g}" for tau in group.taus])
+            axis.set_yticks([y + 0.5 for y in range(len(group.depths))], group.depths)
+            axis.grid(False)
+        drawing.colorbar(mesh, ax=axes, label="final gap (points)", shrink=0.8)
+
+    keys = sorted(cells, key=lambda key: (group.methods.index(key[0]), *key[1:]))
+    height = math.ceil(len(group.methods) / 2) * (1.1 + 0.35 * len(group.depths)) + 0.3
+    return figure_of(
+        group,
+        "heatmap",
+        "Gap over depth and τ",
+        where='The paper\'s figure "Gap heatmaps on MNIST".',
+        caption="A^M - A^hard at the end, mean over seeds. Blue: deployment outperforms training (training failure). "
+        "In the paper Hard-ST and CAGE are uniformly near zero and Gumbel-ST is at -40 to -60 for τ ≤ 0.1.",
+        drawn=draw(paint, 7.2, height),
+        columns=["Method", "Layers", "τ", "Final gap (points)"],
+        rows=[[method_name(key[0]), key[1], f"{key[2]:g}", f"{cells[key]:.2f}"] for key in keys],
+    )
+
+
+def gate_usage(group: RunGroup) -> Figure:
+    """Shares of the 16 gates over all neurons of the trained networks."""
+    depth, tau = group.main_depth, group.main_tau
+    shares = {}
+    for method in group.methods:
+        if cell := group.get(method, depth, tau):
+            layers = [layer for run in cell.runs for layer in run.history.final.gate_usage]
+            shares[method] = [100 * statistics.fmean(values) for values in zip(*layers, strict=True)]
+
+    def paint(drawing: Any) -> None:
+        axis = drawing.subplots()
+        width = 0.85 / len(shares)
+        for place, (method, values) in enumerate(shares.items()):
+            spots = [gate + (place + 0.5) * width - 0.425 for gate in range(len(values))]
+            axis.bar(spots, values, width, color=COLOURS[method], label=method_name(method))
+        axis.set_xticks(range(len(GATE_NAMES)), GATE_NAMES, rotation=60, ha="right")
+        axis.set(ylabel="share of neurons (%)")
+        axis.axhline(100 / len(GATE_NAMES), color="#888888", linewidth=1, linestyle=":")
+        legend_below(drawing)
+
+    return figure_of(
+        group,
+        "gate-usage",
+        f"Gate usage, L={depth}, {tau_name(tau)}",
+        where='The paper\'s figure "Gate usage distribution".',
+        caption="Deployed gates over all layers and seeds; dotted: 1/16. In the paper Hard-ST uses XOR and XNOR for "
+        "~11% of its neurons each, the other methods for 6 to 8%.",
+        drawn=draw(paint, 7.2, 4.4),
+        columns=["Method", "Gate", "Share (%)"],
+        rows=[
+            [method_name(method), gate, f"{value:.2f}"]
+            for method, values in shares.items()
+            for gate, value in zip(GATE_NAMES, values, strict=True)
+        ],
+    )

@@ -1,0 +1,137 @@
+"""Sizes of layers: computed from their arguments alone, as large as the layer really is, and limited in files."""
+
+import json
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_runs import small_net
+
+import hardwire as hw
+from hardwire import models
+from hardwire.errors import HardwireError
+from hardwire.files import tensors as tensorfile
+from hardwire.layers import LAYERS, GateLayer, register_layer
+from hardwire.layers.size import MOST_DERIVED
+
+
+def flat_layers():
+    wired = st.sampled_from([{}, {"wiring": "learned", "candidates": 3}, {"wiring": "structured"}])
+    sizes = st.integers(4, 20)
+    return st.builds(lambda inputs, neurons, options: hw.LogicLayer(inputs, neurons, **options), sizes, sizes, wired)
+
+
+@st.composite
+def convolutions(draw):
+    size, depth = draw(st.integers(2, 4)), draw(st.integers(1, 3))
+    shape = (2 * draw(st.integers(1, 2)), draw(st.integers(4, 6)), draw(st.integers(4, 6)))
+    options = {"kernel_size": size, "tree_depth": depth, "padding": draw(st.integers(0, size - 1))}
+    options |= {"stride": draw(st.integers(1, 3)), "candidates": draw(st.sampled_from([None, 2, 4]))}
+    try:
+        return hw.LogicConv2d(shape, 2 * draw(st.integers(1, 3)), groups=draw(st.integers(1, 2)), **options)
+    except HardwireError:  # more leaves than places
+        return hw.LogicConv2d(shape, 2, kernel_size=3, tree_depth=2)
+
+
+@st.composite
+def pools(draw):
+    shape = (draw(st.integers(1, 3)), draw(st.integers(4, 6)), draw(st.integers(4, 6)))
+    return hw.OrPool2d(draw(st.integers(2, 4)), draw(st.sampled_from([None, 1, 3])), shape=shape)
+
+
+EXAMPLES = {"logic": flat_layers(), "conv2d": convolutions(), "or-pool2d": pools()}
+
+
+def test_every_registered_layer_has_examples_here():
+    # other tests register layers of their own
+    own = {kind for kind, layer in LAYERS.items() if layer.__module__.startswith("hardwire.")}
+    assert set(EXAMPLES) == own
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+@given(data=st.data())
+@settings(max_examples=30, deadline=None)
+def test_the_size_of_a_layer_is_what_it_holds(kind, data):
+    layer = data.draw(EXAMPLES[kind])
+    size = type(layer).size_of(layer.config())
+    layer.selector = None  # a few numbers, which do not grow
+    held = {tensor.data_ptr() for tensor in layer.state_dict().values()}
+    derived = [t for level in layer.levels() for t in (level.wires, level.rows) if t is not None]
+    assert size.state == sum(tensor.numel() for tensor in layer.state_dict().values())
+    assert size.derived == sum(tensor.numel() for tensor in derived if tensor.data_ptr() not in held)
+
+
+def test_a_layer_that_does_not_say_its_size_cannot_be_registered():
+    class Endless(GateLayer):
+        kind = "endless"
+
+    with pytest.raises(HardwireError, match="layer endless has no class method size_of"):
+        register_layer(Endless)
+    assert "endless" not in LAYERS
+
+
+CONV = {
+    "shape": [1, 4, 4], "levels": 1, "kernels": 2, "kernel_size": 3, "tree_depth": 2, "padding": 0, "stride": 1,
+    "groups": 1, "channels_per_kernel": 1, "candidates": None, "start": "tree", "bonus": 2.0, "seed": 0,
+}  # fmt: skip
+POOL = {"shape": [1, 4, 4], "size": 2, "stride": 2, "gradient": "maximum"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "message"),
+    [
+        ("conv2d", CONV | {"tree_depth": 2**31}, "tree_depth 2147483648 is more than 16"),
+        ("conv2d", CONV | {"kernels": 10**15}, "numbers, but the file has 0"),
+        ("conv2d", CONV | {"shape": [10**9, 10**9, 10**9]}, "has more than"),
+        ("conv2d", CONV | {"kernel_size": 10**9, "padding": 10**9 - 1}, "kernel_size 1000000000 is more than 4096"),
+        ("conv2d", CONV | {"stride": 10**18}, "stride 1000000000000000000 is more than"),
+        ("conv2d", CONV | {"candidates": 10**12}, "places"),
+        ("conv2d", CONV | {"padding": None}, "padding None"),
+        ("conv2d", {}, "needs the arguments shape, kernels"),
+        ("or-pool2d", POOL | {"shape": [1, 11_000, 11_000], "size": 2, "stride": 1}, "numbers of wires are more"),
+        ("or-pool2d", POOL | {"shape": [1, 2**13, 2**13], "size": 2**12, "stride": 1}, "numbers of wires are more"),
+        ("or-pool2d", POOL | {"stride": 10**18}, "stride"),
+        ("or-pool2d", POOL | {"shape": "444"}, "shape"),
+        ("logic", {"inputs": 10, "neurons": 10**15}, "numbers, but the file has 0"),
+        ("logic", {"inputs": 10, "neurons": 10, "candidates": 10**15}, "numbers, but the file has 0"),
+    ],
+)
+def test_a_small_file_that_asks_for_much_memory_is_refused_before_anything_is_built(
+    kind, arguments, message, tmp_path, monkeypatch
+):
+    for each in LAYERS.values():
+        monkeypatch.setattr(each, "restore", None)  # not even tried
+    config = models.config_of(small_net()) | {"layers": [{"kind": kind, "arguments": arguments}]}
+    path = tmp_path / "net"
+    tensorfile.write(path, models.KIND, models.VERSION, {}, {"config": json.dumps(config)})
+    assert path.stat().st_size < 2000
+    with pytest.raises(HardwireError, match=message):
+        hw.load(path)
+
+
+def test_the_limit_is_that_of_all_layers_together(tmp_path):
+    side = int((MOST_DERIVED / 8) ** 0.5)  # four times as many wires as positions, so half of the limit
+    config = models.config_of(small_net()) | {"layers": [{"kind": "or-pool2d", "arguments": pool(side)}] * 3}
+    tensorfile.write(tmp_path / "net", models.KIND, models.VERSION, {}, {"config": json.dumps(config)})
+    with pytest.raises(HardwireError, match="numbers of wires are more"):
+        hw.load(tmp_path / "net")
+
+
+def pool(side):
+    return {"shape": [1, side, side], "size": 2, "stride": 1, "gradient": "maximum"}
+
+
+def test_layers_made_in_python_have_the_same_limit():
+    with pytest.raises(HardwireError, match="use fewer kernels"):
+        hw.LogicConv2d((1, 4096, 4096), kernels=2, tree_depth=2, channels_per_kernel=1)
+    with pytest.raises(HardwireError, match="numbers of wires are more"):
+        hw.OrPool2d(2, stride=1, shape=(1, 11_000, 11_000))
+
+
+def test_wires_computed_in_pieces_are_those_computed_at_once(monkeypatch):
+    whole = hw.LogicConv2d((4, 9, 8), kernels=6, tree_depth=2, padding=1, candidates=3, seed=1)
+    monkeypatch.setattr("hardwire.layers.conv._CHUNK", 50)
+    pieces = hw.LogicConv2d((4, 9, 8), kernels=6, tree_depth=2, padding=1, candidates=3, seed=1)
+    for a, b in zip(whole.levels(), pieces.levels(), strict=True):
+        assert torch.equal(a.wires, b.wires)

@@ -1,0 +1,76 @@
+"""Limits on what a reader may take: time, memory, and no exception but HardwireError."""
+
+import contextlib
+import faulthandler
+import resource
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from hardwire.errors import HardwireError
+
+SECONDS = 10
+MEMORY = 1 << 30  # bytes
+_STATUS, _RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+
+
+class OverTheLimit(AssertionError):
+    """A reader took too long or too much memory."""
+
+
+def outcome(call: Callable[[], Any]) -> tuple[Any, HardwireError | None]:
+    """What a call returns, or its HardwireError; anything else fails the test: another exception, time, memory."""
+    with limited():
+        try:
+            return call(), None
+        except HardwireError as error:
+            check_message(error)
+            return None, error
+
+
+def check_message(error: HardwireError) -> None:
+    """One line of moderate length, that was not raised because memory ran out."""
+    text = str(error)
+    assert "\n" not in text and len(text) < 1500, text[:3000]
+    text.encode()  # what cannot be encoded cannot be printed
+    cause: BaseException | None = error
+    while cause is not None:
+        assert not isinstance(cause, MemoryError) and "allocate" not in str(cause), f"memory ran out: {text}"
+        cause = cause.__cause__ or cause.__context__
+
+
+@contextlib.contextmanager
+def limited(seconds: int = SECONDS, memory: int = MEMORY) -> Iterator[None]:
+    """Raises OverTheLimit where the block takes more; a block that cannot be interrupted ends the process."""
+    faulthandler.dump_traceback_later(6 * seconds, exit=True)
+    before = signal.signal(signal.SIGALRM, _too_long)
+    signal.alarm(seconds)
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    start = _memory("VmRSS")
+    if start is not None:
+        with contextlib.suppress(OSError):
+            _RESET.write_text("5")  # the highest use so far becomes the present one
+        resource.setrlimit(resource.RLIMIT_DATA, ((_memory("VmData") or 0) + 4 * memory, hard))
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+        faulthandler.cancel_dump_traceback_later()
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+    most = _memory("VmHWM")
+    if start is not None and most is not None and most - start > memory:
+        raise OverTheLimit(f"took {(most - start) / 2**20:.0f} MB")
+
+
+def _memory(name: str) -> int | None:
+    """A line of /proc/self/status in bytes; None where there is no such file."""
+    if not _STATUS.exists():
+        return None
+    line = next(line for line in _STATUS.read_text().splitlines() if line.startswith(name))
+    return int(line.split()[1]) * 1024
+
+
+def _too_long(*_: Any) -> None:
+    raise OverTheLimit(f"took more than {SECONDS} s")
