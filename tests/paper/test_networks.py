@@ -1,14 +1,18 @@
 """Runs of the kind `network` as the published grid needs them: of a fixed time, resumed, with noise of both kinds."""
 
+import collections
 import time
+from pathlib import Path
 
 import pytest
 import small_studies
 import torch
 
 import hardwire as hw
+from hardwire.study.description import load
 from hardwire.study.kinds import StudyJob
 from hardwire.training import Record, TrainingRun
+from hardwire_paper.networks import arguments
 from hardwire_paper.networks.train import TimeLimit, run
 from hardwire_paper.progress import ProgressCallback
 
@@ -67,3 +71,26 @@ def test_a_noisy_run_that_is_cut_off_ends_like_one_that_was_not(tmp_path, option
     again = run(StudyJob(config, tmp_path / "part"))
     assert again.measurements == whole.measurements
     assert [{**r, "seconds": 0} for r in again.records] == [{**r, "seconds": 0} for r in whole.records]
+
+
+def test_no_run_is_described_by_two_studies_of_the_results():
+    described = collections.defaultdict(list)
+    for file in sorted(Path("results").glob("*.toml")):
+        for config in load(file):
+            described[config.identity].append(file.name)
+    assert not {tuple(files) for files in described.values() if len(files) > 1}
+
+
+def test_the_reading_of_the_straight_through_estimator_is_part_of_what_a_run_is():
+    text = small_studies.SMALL.replace('methods = ["soft-mix", "hard-st", "gumbel-st+cage"]', "").replace(
+        "0.5, 2.0", "1.0"
+    )
+    text += "[straight_through.output]\n[straight_through.weights]\n[straight_through.noisy-output]\n"
+    names, estimators = collections.defaultdict(set), collections.defaultdict(set)
+    for config in small_studies.parse(text + "[methods.gumbel-st]\n[methods.hard-st]\n[methods.soft-mix]\n"):
+        selector = hw.LogicNetwork(4, 2, 4, 1, **arguments(config)).selector
+        names[config["method"]].add(config.identity)
+        estimators[config["method"]].add((selector.surrogate, selector.input_gradient))
+    assert {method: len(found) for method, found in names.items()} == {"gumbel-st": 3, "hard-st": 2, "soft-mix": 1}
+    assert estimators["gumbel-st"] == {("clean", "mixture"), ("noisy", "chosen"), ("noisy", "mixture")}
+    assert estimators["hard-st"] == {("clean", "mixture"), ("noisy", "chosen")}

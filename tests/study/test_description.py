@@ -66,6 +66,12 @@ def test_what_two_grids_share_is_one_run():
     assert len(parse(text.replace("taus = [0.5, 2.0]\n", ""))) == 3
 
 
+def test_a_value_may_have_several_tables():
+    text = small_studies.SMALL.replace('methods = ["soft-mix", "hard-st", "gumbel-st+cage"]\n', "")
+    text += "[[methods.hard-st]]\ntaus = [0.5]\n[[methods.hard-st]]\ntaus = [1.0]\ndepths = [3, 4]\n"
+    assert [(config["tau"], config["depth"]) for config in parse(text)] == [(0.5, 2), (1.0, 3), (1.0, 4)]
+
+
 def test_networks_beyond_the_papers_are_axes_too():
     more = 'minutes = [0.5, 1.0]\nthreads = 2\nstart = ["normal", "residual"]\n'
     text = small_studies.SMALL.replace("iterations = [60]\n", more)

@@ -2,8 +2,8 @@
 
 Every key that is an axis of the study's kind holds a value or a list of values, and each combination is one run. An
 axis may also be given as tables, [datasets.mnist] or [methods."hard-st+cage"]: its values are the tables' names, and
-a key inside a table holds for that value only. Surprising: this means that the tables of two axes cross; if both name
-the same key, the later one wins.
+a key inside a table holds for that value only; [[methods.hard-st]] may be given several times, and each is a grid.
+Surprising: this means that the tables of two axes cross; if both name the same key, the later one wins.
 """
 
 import itertools
@@ -149,23 +149,30 @@ def _expand(kind: Kind, table: dict[str, Any]) -> Iterator[tuple[dict[str, Any],
     """(axis keys with their lists, where they were set) of each grid that the tables of a file span."""
     _check_keys(kind, table, "the study", _OWN)
     common = {key: value for key, value in table.items() if not isinstance(value, Mapping)}
-    tabled = {key: value for key, value in table.items() if isinstance(value, Mapping)}
+    tabled = {key: _tables(kind, key, value) for key, value in table.items() if isinstance(value, Mapping)}
     if math.prod(map(len, tabled.values())) > MOST_RUNS:
         raise HardwireError(f"the tables {', '.join(tabled)} cross to more than {MOST_RUNS:,} grids; split the study")
-    for key, tables in tabled.items():
-        if not tables:
-            raise HardwireError(f"{key} is empty; a grid needs at least one value on every axis")
-        for value, special in tables.items():
+    for combination in itertools.product(*tabled.values()):
+        chosen = dict(common)
+        for key, (value, special) in zip(tabled, combination, strict=True):
+            chosen |= {key: [_from_name(value)], **special}
+        yield chosen, ", ".join(f"[{key}.{value}]" for key, (value, _) in zip(tabled, combination, strict=True))
+
+
+def _tables(kind: Kind, key: str, tables: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """(value, its table) for every table of an axis; a value comes again for each of its tables, [[key.value]]."""
+    if not tables:
+        raise HardwireError(f"{key} is empty; a grid needs at least one value on every axis")
+    found = []
+    for value, given in tables.items():
+        for special in given if isinstance(given, list) and given else [given]:
             if not isinstance(special, Mapping):
                 raise HardwireError(
                     f"{key}.{shortened(value)} must be a table, [{key}.{shortened(value)}]; it may be empty"
                 )
             _check_keys(kind, special, f"{key}.{shortened(value)}")
-    for combination in itertools.product(*(tables.items() for tables in tabled.values())):
-        chosen = dict(common)
-        for key, (value, special) in zip(tabled, combination, strict=True):
-            chosen |= {key: [_from_name(value)], **special}
-        yield chosen, ", ".join(f"[{key}.{value}]" for key, (value, _) in zip(tabled, combination, strict=True))
+            found.append((value, special))
+    return found
 
 
 def _check_keys(kind: Kind, table: Mapping[str, Any], place: str, extra: tuple[str, ...] = ()) -> None:

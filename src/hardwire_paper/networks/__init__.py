@@ -163,37 +163,10 @@ def stream(config: Config) -> int:
     return int.from_bytes(digest, "big") >> 1
 
 
-def straight_through(config: Config) -> str | None:
-    """Where the straight-through estimator of a described run stands; None for the soft methods.
-
-    Where a description does not say, it stands where `LogicNetwork` has it by default.
-    """
-    from hardwire.selection import METHOD_VARIANTS, METHODS
-
-    method = METHODS[METHOD_VARIANTS[config.text("method")][0]]
-    if not method.hard:
-        return None  # a study may say it once for all its methods
-    if config["straight_through"]:
-        if config["input_gradient"]:
-            raise HardwireError("give straight_through alone; it says what input_gradient said")
-        return config.text("straight_through")
-    if config["input_gradient"]:
-        return "noisy-output"
-    return "output" if method.noisy else "weights"
-
-
-def stored_straight_through(config: Config) -> str:
-    """The same of a stored run; see `NetworkKind.complete`. The soft methods do not look at it."""
-    if config["straight_through"]:
-        return config.text("straight_through")
-    return "noisy-output" if config["input_gradient"] else "weights"
-
-
 def arguments(config: Config) -> dict[str, Any]:
     """Returns the arguments of `LogicNetwork` beside its size and seed."""
     given: dict[str, Any] = {name: config[name] for name in OPTIONS if config[name] is not None}
-    estimator = stored_straight_through(config)
-    return {"method": config["method"], "tau": config["tau"], "straight_through": estimator, **given}
+    return {"method": config["method"], "tau": config["tau"], **given}
 
 
 def _named(name: str, value: Value) -> str:
