@@ -35,6 +35,7 @@ from .layers import Binarize as Binarize
 from .layers import GroupSum as GroupSum
 from .layers import LogicConv2d as LogicConv2d
 from .layers import LogicLayer as LogicLayer
+from .layers import LutLayer as LutLayer
 from .layers import NumberSum as NumberSum
 from .layers import OrPool2d as OrPool2d
 from .layers import one_step as one_step

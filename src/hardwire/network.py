@@ -6,20 +6,24 @@ Surprising: all layers without a method of their own share one selector, because
 network.
 """
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
 from hardwire.bits import Columns, Encoder
-from hardwire.engine.stack import Head, Input, frozen_gates
+from hardwire.engine.functions import Fixed
+from hardwire.engine.stack import Head, Input, frozen_gates, frozen_tables
 from hardwire.errors import HardwireError, whole_number
+from hardwire.gates import GATES
 from hardwire.layers import (
     Fused,
     GateLayer,
     GroupSum,
     LogicLayer,
+    LutLayer,
     NetworkPart,
     NumberSum,
     Selector,
@@ -29,7 +33,7 @@ from hardwire.layers import (
     parts_of,
     selection_mode,
 )
-from hardwire.randomness import child_seed
+from hardwire.randomness import check_seed, child_seed
 from hardwire.selection import Method, first_argmax
 from hardwire.temperature import Temperature
 from hardwire.wiring import accepts_option
@@ -52,7 +56,7 @@ class LayerList(nn.ModuleList):
 
 
 class LogicNetwork(Fused):
-    """A network of two-input gates: [batch, inputs] -> class scores [batch, classes], or one number [batch, 1].
+    """A network of gates or look-up tables: [batch, inputs] -> class scores [batch, classes], or a number [batch, 1].
 
     The input is a float tensor in [0, 1] or packed `Bits`. In `eval()` the network is its deployed circuit.
 
@@ -62,6 +66,8 @@ class LogicNetwork(Fused):
         width: The number of neurons in each layer, a multiple of classes.
         depth: The number of layers.
         widths: The number of neurons of each layer, in place of width and depth; the last is a multiple of classes.
+        arity: 2 to 6 for layers of look-up tables with so many inputs each; by default layers of two-input gates, each
+            one of 16.
         layers: A list of layers, in place of inputs, widths and layer options.
         method: "soft-mix", "soft-gumbel", "hard-st" or "gumbel-st"; the last two also with "+cage".
         tau: The temperature, a number or a temperature object.
@@ -81,7 +87,8 @@ class LogicNetwork(Fused):
         surrogate: "clean" or "noisy", a part of straight_through.
         input_gradient: "chosen" or "mixture", the other part.
         input_subset: The inputs that the first layer may wire; by default all.
-        **layer_options: Arguments of every layer, such as wiring, candidates, start and bonus. See `LogicLayer`.
+        **layer_options: Arguments of every layer, such as wiring, candidates, start and bonus. See `LogicLayer`
+            and `LutLayer`.
 
     Example:
         >>> import hardwire as hw
@@ -100,6 +107,7 @@ class LogicNetwork(Fused):
         depth: int | None = None,
         *,
         widths: list[int] | None = None,
+        arity: int | None = None,
         layers: Sequence[GateLayer] | None = None,
         method: str | Method = "hard-st",
         tau: float | Temperature = 1.0,
@@ -121,48 +129,29 @@ class LogicNetwork(Fused):
         super().__init__(engine)
         self.group_sum = class_sums(classes, number, group_temperature)
         self.classes = self.group_sum.classes
+        seed = check_seed(seed)
+        if layers is None:
+            widths = _widths(width, depth, widths)
+            check_groups(widths[-1], self.classes)
+            inputs = whole_number("inputs", inputs)
+            layers = _make_layers(inputs, widths, arity, self.classes, seed, layer_options, input_subset)
+        elif layer_options or any(given is not None for given in (inputs, width, depth, widths, arity, input_subset)):
+            raise HardwireError("give either layers, or inputs and widths (with wiring, start and so on), not both")
+        self.layers = LayerList(_connect(_adopt(_check_layers(layers))))
         self.selector = Selector(
-            method, tau, cage, seed, wire_method=wire_method, noise=noise,
+            method, tau, cage, seed, choices=_choices(self.layers), wire_method=wire_method, noise=noise,
             wire_gradient=wire_gradient, straight_through=straight_through, surrogate=surrogate,
             input_gradient=input_gradient,
         )  # fmt: skip
-        if layers is None:
-            self.inputs = whole_number("inputs", inputs)
-            widths = _widths(width, depth, widths)
-            check_groups(widths[-1], self.classes)
-            layers = self._make_layers(widths, layer_options, input_subset)
-        elif layer_options or any(given is not None for given in (inputs, width, depth, widths, input_subset)):
-            raise HardwireError("give either layers, or inputs and widths (with wiring, start and so on), not both")
-        self.layers = LayerList(_adopt(_check_layers(layers)))
         self.inputs = self.layers[0].inputs
         self._finish(encoder)
 
-    def _make_layers(
-        self, widths: list[int], options: dict[str, Any], input_subset: Sequence[int] | None
-    ) -> list[GateLayer]:
-        last = len(widths) - 1
-        return [
-            LogicLayer(
-                inputs,
-                neurons,
-                seed=layer_seed(self.seed, number),
-                groups=self.classes if number == last else 1,
-                input_subset=None if number else input_subset,
-                **(options | ({"layer": number} if accepts_option(options.get("wiring", ""), "layer") else {})),
-            )
-            for number, (inputs, neurons) in enumerate(zip([self.inputs, *widths], widths, strict=False))
-        ]
-
     def _finish(self, encoder: Encoder | None) -> None:
-        """Connects the layers; checks that they fit each other, the classes and the encoder."""
-        shape = self.layers[0].input_shape
-        for layer in self.layers:
-            layer.connect(shape)
-            shape = layer.output_shape
+        """Checks that the layers fit the classes and the encoder, and prepares the selectors for them."""
         check_groups(self.widths[-1], self.classes)
         for part in self.parts():
-            if part.selector is not None and part.level.candidates is not None:
-                part.selector.add_wires(part.level.candidates)
+            if part.selector is not None:
+                part.selector.prepare_for([part.level])
         self.encoder = encoder
         self.columns: Columns | None = None  # the names of raw values and answers, if a table gave them
         if encoder is not None and encoder.features != self.inputs:
@@ -198,8 +187,19 @@ class LogicNetwork(Fused):
 
     @torch.no_grad()
     def gates(self) -> list[torch.Tensor]:
-        """The deployed gate of every neuron, uint8 [neurons] for each level: the largest logit, ties to the lowest."""
+        """The deployed gate of every neuron, uint8 [neurons] for each level: the largest logit, ties to the lowest.
+
+        Look-up tables of more inputs are not gates; `tables` has them.
+        """
         return [frozen_gates(part.level) for part in self.parts()]
+
+    @torch.no_grad()
+    def tables(self) -> list[torch.Tensor]:
+        """The deployed function of every neuron, uint8 [neurons, 2**n] for each level.
+
+        Column `address` is the output where input j is bit j of the address.
+        """
+        return [frozen_tables(part.level) for part in self.parts()]
 
     @torch.no_grad()
     def predict(self, x: Input) -> torch.Tensor:
@@ -214,6 +214,38 @@ class LogicNetwork(Fused):
         with selection_mode(self, "deploy"):
             scores = self(x)
         return scores[:, 0] if isinstance(self.group_sum, NumberSum) else first_argmax(scores)
+
+
+def _make_layers(
+    inputs: int,
+    widths: list[int],
+    arity: int | None,
+    classes: int,
+    seed: int,
+    options: dict[str, Any],
+    input_subset: Sequence[int] | None,
+) -> list[GateLayer]:
+    """Layers of these widths: of two-input gates, or of look-up tables with `arity` inputs each."""
+    last = len(widths) - 1
+    kind: Any = LogicLayer if arity is None else functools.partial(LutLayer, arity=arity)
+    return [
+        kind(
+            below,
+            neurons,
+            seed=layer_seed(seed, number),
+            groups=classes if number == last else 1,
+            input_subset=None if number else input_subset,
+            **(options | ({"layer": number} if accepts_option(options.get("wiring", ""), "layer") else {})),
+        )
+        for number, (below, neurons) in enumerate(zip([inputs, *widths], widths, strict=False))
+    ]
+
+
+def _choices(layers: Iterable[GateLayer]) -> int:
+    """Among how many functions the layers choose, for CAGE: that of look-up tables if there is nothing else."""
+    levels = [level for layer in layers for level in layer.levels() if level.logits is not None]
+    kinds = {level.function.choices for level in levels if not isinstance(level.function, Fixed)}
+    return kinds.pop() if len(kinds) == 1 else len(GATES)
 
 
 def fuse(model: nn.Module) -> LogicNetwork:
@@ -243,7 +275,7 @@ def fuse(model: nn.Module) -> LogicNetwork:
             f"{type(model).__name__} is not a network of gates; give a LogicNetwork, or an nn.Sequential of layers of "
             "gates with a GroupSum at the end"
         )
-    layers, head = _check_layers(children[:-1]), children[-1]
+    layers, head = _connect(_check_layers(children[:-1])), children[-1]
     net = LogicNetwork.__new__(LogicNetwork)
     Fused.__init__(net, layers[0].engine)
     net.classes, net.group_sum = head.classes, head
@@ -265,6 +297,15 @@ def _check_layers(layers: Sequence[nn.Module]) -> list[GateLayer]:
     if len(set(layers)) < len(layers):
         raise HardwireError("a layer is in the list twice; make one for each position")
     return list(layers)  # type: ignore[arg-type]  # each was checked
+
+
+def _connect(layers: Sequence[GateLayer]) -> Sequence[GateLayer]:
+    """Tells each layer the shape of the one before; raises where they do not fit each other."""
+    shape = layers[0].input_shape
+    for layer in layers:
+        layer.connect(shape)
+        shape = layer.output_shape
+    return layers
 
 
 def _adopt(layers: Sequence[GateLayer]) -> Sequence[GateLayer]:

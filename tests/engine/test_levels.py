@@ -30,9 +30,7 @@ class Levels(GateLayer):
         super().__init__(engine)
         self.input_shape, self.output_shape = (levels[0].inputs,), (levels[-1].neurons,)
         self.given, self.selector = levels, selector
-        for level in levels:
-            if level.candidates is not None:
-                selector.add_wires(level.candidates)
+        selector.prepare_for(levels)
 
     def levels(self):
         return self.given
@@ -191,8 +189,8 @@ def test_the_reference_engine_passes_gradcheck_for_soft_choices_of_gates_and_wir
     over = torch.randn(2, 2, 3, dtype=torch.float64, generator=generator, requires_grad=True)
     x = torch.rand(3, 5, dtype=torch.float64, generator=generator, requires_grad=True)
     selector = Selector(method, 0.7, seed=4)
-    selector.add_wires(3)
     rows = torch.tensor([0, 1, 1, 0], dtype=torch.int32)
+    selector.prepare_for([Level(5, 4, wires, Choose(gates), over, rows)])
 
     def run(x, gates, over):
         one = Level(5, 4, wires, Choose(gates), over, rows)

@@ -84,7 +84,7 @@ def gradients(engine, stack, rule, x, upstream, **options):
     if isinstance(x, torch.Tensor):
         x = x.clone().requires_grad_()
     request = Request(stack, [rule(stream) for stream in range(len(stack.levels))], x)
-    on_bits = isinstance(x, hw.Bits) or request.mode == "deploy"
+    on_bits = isinstance(x, hw.Bits) or request.mode == "deploy" or bool((x == x.round()).all())
     tables = any(isinstance(level.function, Entries) or level.arity > 2 for level in stack.levels)
     assert engine.supports(request) == (engine is reference or not tables or (on_bits and request.hard))
     if not engine.supports(request):

@@ -22,6 +22,14 @@ def flat_layers():
     return st.builds(lambda inputs, neurons, options: hw.LogicLayer(inputs, neurons, **options), sizes, sizes, wired)
 
 
+def table_layers():
+    wired = st.sampled_from([{}, {"wiring": "learned", "candidates": 3}, {"wiring": "structured"}])
+    sizes = st.integers(6, 20), st.integers(4, 20), st.integers(2, 6)
+    return st.builds(
+        lambda inputs, tables, arity, options: hw.LutLayer(inputs, tables, arity, **options), *sizes, wired
+    )
+
+
 @st.composite
 def convolutions(draw):
     size, depth = draw(st.integers(2, 4)), draw(st.integers(1, 3))
@@ -40,7 +48,7 @@ def pools(draw):
     return hw.OrPool2d(draw(st.integers(2, 4)), draw(st.sampled_from([None, 1, 3])), shape=shape)
 
 
-EXAMPLES = {"logic": flat_layers(), "conv2d": convolutions(), "or-pool2d": pools()}
+EXAMPLES = {"logic": flat_layers(), "lut": table_layers(), "conv2d": convolutions(), "or-pool2d": pools()}
 
 
 def test_every_registered_layer_has_examples_here():

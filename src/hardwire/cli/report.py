@@ -5,13 +5,13 @@ Accuracies are in percent and gaps in percentage points, always on the test set.
 
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Column, Table
 
-from hardwire.gates import GATE_NAMES
+from hardwire.gates import GATE_ARITY, GATE_NAMES
 
 if TYPE_CHECKING:
     from hardwire.data import Dataset
@@ -152,19 +152,27 @@ def _plain_gap(gap: float) -> str:
 
 def layers(net: "LogicNetwork") -> Table:
     """One row per layer: its size, the commitment of its neurons, and the gates they chose most often."""
-    from hardwire.measure import commitment, gate_usage
-
     table = Table(title="Layers", title_justify="left")
     table.add_column("layer", justify="right")
     table.add_column("gates", justify="right")
     table.add_column("commitment %", justify="right")
     table.add_column("most frequent gates (% of the layer)")
-    rows = zip(net.widths, commitment(net), gate_usage(net), strict=True)
-    for number, (width, committed, usage) in enumerate(rows, start=1):
-        shares = sorted(zip(usage.tolist(), GATE_NAMES, strict=True), reverse=True)[:4]
+    for number, (width, committed, arity, usage) in enumerate(_chosen(net), start=1):
+        shares = sorted(((share, name) for name, share in usage.items()), reverse=True)[:4]
         top = "  ".join(f"{name} {100 * share:.0f}" for share, name in shares)
-        table.add_row(str(number), f"{width:,}", percent(committed), top)
+        table.add_row(str(number), f"{width:,}", percent(committed), top or f"tables of {arity} inputs")
     return table
+
+
+def _chosen(net: "LogicNetwork") -> Iterator[tuple[int, float, int, dict[str, float]]]:
+    """(neurons, commitment, inputs of a neuron, share of each gate) of every layer; tables have no shares."""
+    from hardwire.measure import commitment, gate_levels, gate_usage, parts_in
+
+    usage = iter(gate_usage(net).tolist() if gate_levels(net) else [])
+    for part, committed in zip(parts_in(net), commitment(net), strict=True):
+        arity = part.level.arity
+        shares = dict(zip(GATE_NAMES, next(usage), strict=True)) if arity == GATE_ARITY else {}
+        yield part.level.neurons, committed, arity, shares
 
 
 def gap_numbers(gap: "Gap | Record") -> dict[str, float]:
@@ -174,10 +182,8 @@ def gap_numbers(gap: "Gap | Record") -> dict[str, float]:
 
 
 def layer_numbers(net: "LogicNetwork") -> list[dict[str, Any]]:
-    """The layers for JSON: gates, commitment, and the share of each gate."""
-    from hardwire.measure import commitment, gate_usage
-
+    """The layers for JSON: neurons, commitment, and of two-input neurons the share of each gate."""
     return [
-        {"gates": width, "commitment": committed, "usage": dict(zip(GATE_NAMES, usage.tolist(), strict=True))}
-        for width, committed, usage in zip(net.widths, commitment(net), gate_usage(net), strict=True)
+        {"gates": width, "commitment": committed} | ({"usage": usage} if usage else {"arity": arity})
+        for width, committed, arity, usage in _chosen(net)
     ]

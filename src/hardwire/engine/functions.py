@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import torch
 
+from hardwire.errors import HardwireError, whole_number
 from hardwire.gates import GATES
 
 LEAST_ARITY = 2
@@ -130,6 +131,14 @@ def interpolate(values: torch.Tensor, inputs: Sequence[torch.Tensor]) -> torch.T
         low, high = values.chunk(2, dim=-1)
         values = low + x.unsqueeze(-1) * (high - low)
     return values.squeeze(-1)
+
+
+def check_arity(arity: object) -> int:
+    """Returns the inputs of a look-up table as an int; raises unless there are 2 to 6."""
+    number = whole_number("arity", arity)
+    if not LEAST_ARITY <= number <= MOST_ARITY:
+        raise HardwireError(f"arity {arity} is not from {LEAST_ARITY} to {MOST_ARITY}, the inputs of a look-up table")
+    return number
 
 
 def table_words(tables: torch.Tensor) -> torch.Tensor:

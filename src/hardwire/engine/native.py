@@ -56,7 +56,7 @@ def supports(request: Request) -> bool:
         and request.x.device.type == "cpu"
         and all(_supports_level(level) for level in request.stack.levels)
         and not (_per_sample(request) and any(level.wire_logits is not None for level in request.stack.levels))
-        and (_is_packed(request) or not any(_has_tables(level) for level in request.stack.levels))
+        and (not any(_has_tables(level) for level in request.stack.levels) or _is_packed(request))
     )
 
 
@@ -66,9 +66,11 @@ def _has_tables(level: Level) -> bool:
 
 
 def _is_packed(request: Request) -> bool:
-    """Whether all activations are bits for sure, before anything has looked at the input."""
-    bits = isinstance(request.x, Bits) or request.x.dtype == torch.bool or request.mode == "deploy"
-    return bits and request.hard and not _per_sample(request)
+    """Whether all activations are bits."""
+    if not request.hard or _per_sample(request):
+        return False
+    x = request.x
+    return isinstance(x, Bits) or request.mode == "deploy" or bool(((x == 0) | (x == 1)).all())
 
 
 def _per_sample(request: Request) -> bool:

@@ -14,7 +14,8 @@ import torch
 
 from hardwire.bits import Bits
 from hardwire.engine.functions import GATE_TABLES, Choose, Entries, Fixed, Function, table_words
-from hardwire.errors import check_holds_values
+from hardwire.errors import HardwireError, check_holds_values
+from hardwire.gates import GATE_ARITY
 from hardwire.noise import NoiseKey
 from hardwire.selection import CHOSEN, CLEAN, MIXTURE, NOISY, Method, check_logits, first_argmax
 
@@ -311,6 +312,8 @@ def frozen_tables(level: Level) -> torch.Tensor:
 
 def frozen_gates(level: Level) -> torch.Tensor:
     """uint8 [neurons]: the deployed gate of each neuron of two inputs."""
+    if level.arity != GATE_ARITY:
+        raise HardwireError(f"look-up tables of {level.arity} inputs are not gates; net.tables() gives their entries")
     words = table_words(frozen_tables(level))
     return torch.from_numpy(_GATE_OF_TABLE)[words]
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 THRESHOLD = 0.5  # an input above this is true for a hard gate
+GATE_ARITY = 2  # inputs of a gate
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,11 @@ from hardwire.layers.binarize import Binarize
 from hardwire.layers.conv import LogicConv2d
 from hardwire.layers.group_sum import GroupSum, NumberSum, check_groups, class_sums, default_group_temperature
 from hardwire.layers.logic import LogicLayer
+from hardwire.layers.lut import LutLayer
 from hardwire.layers.pool import OrPool2d
 from hardwire.layers.selector import Selecting, Selector, one_step, selection_mode
 from hardwire.layers.size import LayerSize
+from hardwire.layers.wired import WiredLayer
 
 __all__ = [
     "LAYERS",
@@ -18,11 +20,13 @@ __all__ = [
     "LayerSize",
     "LogicConv2d",
     "LogicLayer",
+    "LutLayer",
     "NetworkPart",
     "NumberSum",
     "OrPool2d",
     "Selecting",
     "Selector",
+    "WiredLayer",
     "check_groups",
     "check_input",
     "class_sums",

@@ -20,9 +20,10 @@ from hardwire.gates import GATES
 from hardwire.layers.base import GateLayer, register_layer
 from hardwire.layers.conv_shape import ConvShape
 from hardwire.layers.images import grid
-from hardwire.layers.logic import RESIDUAL_BONUS, STARTS, start_logits
+from hardwire.layers.logic import RESIDUAL_BONUS, gate_pattern
 from hardwire.layers.selector import Selector
 from hardwire.layers.size import LayerSize, check_derived
+from hardwire.layers.wired import STARTS, start_logits
 from hardwire.randomness import check_seed, generator, normal
 from hardwire.selection import Method
 from hardwire.temperature import Temperature
@@ -138,8 +139,7 @@ class LogicConv2d(GateLayer):
         self.selector = Selector(
             "hard-st" if method is None else method, 1.0 if tau is None else tau, bool(cage), self.seed
         )
-        if self.candidates is not None:
-            self.selector.add_wires(self.candidates)
+        self.selector.prepare_for(self.levels())
 
     def gates_on(self, tree_level: int) -> int:
         """The number of gates of a kernel on a tree level; tree level 0 reads the leaves."""
@@ -223,10 +223,10 @@ class LogicConv2d(GateLayer):
     def _start_tree_level(self, tree_level: int, rows: int) -> torch.Tensor:
         path = f"conv2d.logits.{tree_level}"
         if self.start != TREE:
-            return start_logits(rows, self.seed, path, self.start, self.bonus)
+            return start_logits(gate_pattern(), rows, self.seed, path, self.start, self.bonus)
         if tree_level + 1 < self.tree_depth:
-            return start_logits(rows, self.seed, path, "residual", self.bonus)
-        logits = start_logits(rows, self.seed, path, "residual", 0.0)
+            return start_logits(gate_pattern(), rows, self.seed, path, "residual", self.bonus)
+        logits = start_logits(gate_pattern(), rows, self.seed, path, "residual", 0.0)
         gates = torch.from_numpy(generator(self.seed, "conv2d.root_gates").choice(AND_LIKE, rows))
         logits[torch.arange(rows), gates] += self.bonus
         return logits

@@ -4,27 +4,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch import nn
 
-from hardwire.engine.functions import Choose
-from hardwire.engine.stack import Level
-from hardwire.errors import HardwireError, unknown_name, whole_number
-from hardwire.gates import GATES
-from hardwire.layers.base import GateLayer, register_layer
-from hardwire.layers.selector import Selector
-from hardwire.layers.size import MOST_INPUTS, LayerSize
-from hardwire.randomness import check_seed, normal
+from hardwire.engine.functions import Choose, Function
+from hardwire.gates import GATE_ARITY, GATES
+from hardwire.layers.base import register_layer
+from hardwire.layers.wired import WiredLayer
 from hardwire.selection import Method
 from hardwire.temperature import Temperature
-from hardwire.wiring import check_wiring, make_wiring
 
-PASS_THROUGH = next(gate.index for gate in GATES if gate.name == "A")
 RESIDUAL_BONUS = 5.0
-RESIDUAL_SPREAD = 0.3  # the standard deviation of the logits before the bonus
 
 
 @register_layer
-class LogicLayer(GateLayer):
+class LogicLayer(WiredLayer):
     """A layer of two-input gates: [batch, inputs] -> [batch, neurons].
 
     A layer made without method, tau, cage and noise uses those of the network that it is put into.
@@ -62,8 +54,7 @@ class LogicLayer(GateLayer):
     """
 
     kind = "logic"
-    wiring: torch.Tensor
-    input_subset: torch.Tensor | None
+    columns = "neurons"
 
     def __init__(
         self,
@@ -85,101 +76,31 @@ class LogicLayer(GateLayer):
         wires: torch.Tensor | None = None,
         **options: Any,
     ):
-        super().__init__(engine)
-        self.input_shape, self.output_shape = (whole_number("inputs", inputs),), (whole_number("neurons", neurons),)
-        self.seed, self.groups = check_seed(seed), whole_number("groups", groups)
-        self.wiring_name, self.start, self.bonus = wiring, start, float(bonus)
-        self.options = options if candidates is None else {"candidates": candidates, **options}
-        check_wiring(wiring, self.options)
-        subset = None if input_subset is None else check_input_subset(input_subset, self.inputs)
-        self.register_buffer("input_subset", subset)
-        if wires is None:
-            count = self.inputs if subset is None else len(subset)
-            wires = make_wiring(wiring, count, self.neurons, self.seed, groups, self.options)
-            wires = wires if subset is None else subset[wires.long()]
-        self.register_buffer("wiring", check_wires(wires, self.inputs, self.neurons))
-        self.logits = nn.Parameter(start_logits(self.neurons, self.seed, "logic.logits", start, self.bonus))
-        self.wire_logits: nn.Parameter | None = None
-        if self.wiring.ndim == 3:
-            shape = (2, self.neurons, self.wiring.shape[2])
-            self.wire_logits = nn.Parameter(normal(self.seed, "logic.wire_logits", *shape))
-        self.own_choice = any(argument is not None for argument in (method, tau, cage, noise))
-        self.selector = Selector(
-            "hard-st" if method is None else method,
-            1.0 if tau is None else tau,
-            bool(cage),
-            self.seed,
-            noise="pass" if noise is None else noise,
-        )
-        if self.wire_logits is not None:
-            self.selector.add_wires(self.wire_logits.shape[2])
+        super().__init__(
+            inputs, neurons, GATE_ARITY, method, tau, cage, seed, engine, wiring=wiring, candidates=candidates,
+            start=start, bonus=bonus, groups=groups, noise=noise, input_subset=input_subset, wires=wires,
+            options=options,
+        )  # fmt: skip
 
-    def levels(self) -> list[Level]:
-        return [Level(self.inputs, self.neurons, self.wiring, Choose(self.logits), self.wire_logits)]
-
-    def config(self) -> dict[str, Any]:
-        config: dict[str, Any] = {"inputs": self.inputs, "neurons": self.neurons, "seed": self.seed}
-        config |= {"wiring": self.wiring_name, **self.options, "start": self.start, "groups": self.groups}
-        if self.wire_logits is not None:
-            config["candidates"] = self.wire_logits.shape[2]
-        return config | ({"bonus": self.bonus} if self.start == "residual" else {})
+    def function(self) -> Function:
+        return Choose(self.logits)
 
     @classmethod
-    def size_of(cls, config: dict[str, Any]) -> LayerSize:
-        neurons, inputs = (whole_number(name, config.get(name)) for name in ("neurons", "inputs"))
-        if inputs > MOST_INPUTS:
-            raise HardwireError(f"{inputs:,} inputs of a layer are more than {MOST_INPUTS:,}")
-        candidates = config.get("candidates")
-        wires = 2 * neurons * (1 if candidates is None else 2 * whole_number("candidates", candidates))  # and logits
-        return LayerSize(neurons * len(GATES) + wires)
+    def function_choices(cls) -> int:
+        return len(GATES)
 
     @classmethod
-    def restore(cls, config: dict[str, Any], tensors: dict[str, torch.Tensor]) -> "LogicLayer":
-        logits, wires = tensors.get("logits"), tensors.get("wiring")
-        if logits is None or wires is None:
-            raise HardwireError("a logic layer needs the tensors logits and wiring")
-        if logits.shape != (config.get("neurons"), len(GATES)):
-            raise HardwireError(f"logits {list(logits.shape)} do not fit {config.get('neurons')} neurons")
-        return cls(**config, wires=wires, input_subset=tensors.get("input_subset"))
+    def logit_count(cls, arity: int) -> int:
+        return len(GATES)
+
+    @classmethod
+    def arity_of(cls, config: dict[str, Any]) -> int:
+        return GATE_ARITY
+
+    def start_pattern(self) -> torch.Tensor:
+        return gate_pattern()
 
 
-def check_input_subset(input_subset: Sequence[int] | torch.Tensor, inputs: int) -> torch.Tensor:
-    """Returns the inputs that a layer may wire, as int32; raises unless each exists and is named once."""
-    subset = torch.as_tensor(input_subset)
-    whole = not (subset.is_floating_point() or subset.is_complex() or subset.dtype == torch.bool)
-    if not (whole and subset.ndim == 1 and len(subset) and subset.min() >= 0 and subset.max() < inputs):
-        raise HardwireError(
-            f"input_subset holds some of the inputs 0 to {inputs - 1}, at least one, not {input_subset!r:.60}"
-        )
-    if len(subset.unique()) < len(subset):
-        raise HardwireError("input_subset names an input twice; name each once")
-    return subset.to(torch.int32)
-
-
-def check_wires(wires: torch.Tensor, inputs: int, neurons: int) -> torch.Tensor:
-    """Returns the wires, int32 [2, neurons] or [2, neurons, K]; raises unless each is an existing input."""
-    if wires.dtype != torch.int32 or wires.shape[:2] != (2, neurons) or wires.ndim not in (2, 3):
-        raise HardwireError(
-            f"wires are int32 [2, {neurons}] or [2, {neurons}, candidates], not {wires.dtype} {list(wires.shape)}"
-        )
-    if wires.ndim == 3 and not 2 <= wires.shape[2] <= inputs:
-        raise HardwireError(f"{wires.shape[2]} candidates for each wire of {inputs} inputs; use 2 to {inputs}")
-    if wires.min() < 0 or wires.max() >= inputs:
-        raise HardwireError(f"wires must lie in 0 to {inputs - 1}")
-    return wires
-
-
-def start_logits(rows: int, seed: int, path: str, start: str, bonus: float = RESIDUAL_BONUS) -> torch.Tensor:
-    """Initial logits [rows, 16], drawn from the stream of this seed and path."""
-    if start not in STARTS:
-        raise unknown_name("start", start, STARTS)
-    logits = normal(seed, path, rows, len(GATES))
-    if start == "residual":
-        if not torch.isfinite(torch.tensor(bonus)):
-            raise HardwireError(f"bonus {bonus} is not a finite number; 2 to 5 are usual")
-        logits *= RESIDUAL_SPREAD
-        logits[:, PASS_THROUGH] += bonus
-    return logits
-
-
-STARTS = ("normal", "residual")
+def gate_pattern() -> torch.Tensor:
+    """[16]: 1 at the gate that passes its first input through."""
+    return torch.tensor([float(gate.name == "A") for gate in GATES])

@@ -6,12 +6,12 @@ three. Surprising: creating a pass changes nothing; only `Pass.begin` moves coun
 """
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import torch
 from torch import nn
 
-from hardwire.engine.functions import Fixed
+from hardwire.engine.functions import Choose, Entries, Fixed
 from hardwire.engine.stack import MODES, Level, Rule, TauSnapshot
 from hardwire.errors import HardwireError, unknown_name
 from hardwire.gates import GATES
@@ -102,8 +102,15 @@ class Selector(nn.Module):
         self.step_counted = False  # inside `one_step`, after its first training pass
         self.micro_batches = 0  # training passes inside `one_step` so far
 
-    def add_wires(self, candidates: int) -> None:
-        """Prepares for wires that choose among this many candidates."""
+    def prepare_for(self, levels: Iterable[Level]) -> None:
+        """Prepares for the choices of these levels: noise that they can have, and a temperature for each kind."""
+        for level in levels:
+            if not isinstance(level.function, Fixed):
+                self._add_functions(level.function)
+            if level.candidates is not None:
+                self._add_wires(level.candidates)
+
+    def _add_wires(self, candidates: int) -> None:
         if self.noise == "sample" and (self.method.noisy or self.wire_method.noisy):
             raise HardwireError("noise='sample' is for fixed wires; use noise='pass' with learned ones")
         self.has_wires = True
@@ -111,8 +118,10 @@ class Selector(nn.Module):
         if temperature is not self.temperature and str(candidates) not in self.wire_temperatures:
             self.wire_temperatures[str(candidates)] = temperature
 
-    def add_functions(self, choices: int) -> None:
-        """Prepares for choices among this many functions."""
+    def _add_functions(self, function: Choose | Entries) -> None:
+        choices = function.choices
+        if isinstance(function, Entries) and self.noise == "sample" and self.method.noisy:
+            raise HardwireError("noise='sample' is for two-input gates; use noise='pass' with look-up tables")
         if choices == self.choices or str(choices) in self.function_temperatures:
             return
         temperature = self.temperature.for_choices(choices)

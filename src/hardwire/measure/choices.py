@@ -6,9 +6,9 @@ import torch
 from torch import nn
 
 from hardwire.engine.reference import function_confidence
-from hardwire.engine.stack import frozen_gates
+from hardwire.engine.stack import Level, frozen_gates
 from hardwire.errors import HardwireError, unknown_name
-from hardwire.gates import GATES
+from hardwire.gates import GATE_ARITY, GATES
 from hardwire.layers import Fused, NetworkPart
 from hardwire.selection import check_finite, confidence
 
@@ -28,6 +28,11 @@ def parts_in(model: nn.Module) -> list[NetworkPart]:
     if not parts:
         raise HardwireError(f"{type(model).__name__} holds no layer of gates; give a LogicNetwork or LogicLayers")
     return parts
+
+
+def gate_levels(model: nn.Module) -> list[Level]:
+    """The levels whose neurons have two inputs, so that what they deploy has the name of a gate."""
+    return [part.level for part in parts_in(model) if part.level.arity == GATE_ARITY]
 
 
 @torch.no_grad()
@@ -59,7 +64,10 @@ def commitment(model: nn.Module, of: str = "gates") -> list[float]:
 
 @torch.no_grad()
 def gate_usage(model: nn.Module) -> torch.Tensor:
-    """How often each gate is deployed. Levels of look-up tables with more inputs are left out.
+    """How often each gate is deployed.
+
+    Levels of look-up tables with more than two inputs are left out: there are 2**64 functions of six inputs, and each
+    table is likely to be one of its own.
 
     Args:
         model: A network, or any module that holds layers of gates.
@@ -73,8 +81,8 @@ def gate_usage(model: nn.Module) -> torch.Tensor:
         >>> hw.gate_usage(net)[:, 3]  # the gate that passes its first input through
         tensor([1., 1.], dtype=torch.float64)
     """
-    levels = [part.level for part in parts_in(model) if part.level.arity == 2]
+    levels = gate_levels(model)
     if not levels:
-        raise HardwireError("the model has no two-input gates; its neurons are look-up tables")
+        raise HardwireError("gate usage is for neurons of two inputs, and this model has only larger look-up tables")
     counts = [torch.bincount(frozen_gates(level), minlength=len(GATES)) for level in levels]
     return torch.stack([count.double() / count.sum().item() for count in counts])

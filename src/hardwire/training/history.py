@@ -22,7 +22,7 @@ class Record:
 
     For a network of gates the measures are (see `hardwire.training.GapMeasures`): method, argmax, deploy (the
     accuracies A^M, A^soft, A^hard), selection, computation, total (their differences), tau, confidence, and by layer
-    commitment, gate_usage, node_actual and node_bound.
+    commitment, gate_usage (of layers with two inputs a neuron), node_actual and node_bound.
 
     Args:
         iteration: Training steps done.

@@ -13,7 +13,7 @@ from torch import nn
 
 from hardwire.data.rows import Rows
 from hardwire.layers import GateLayer, Selector
-from hardwire.measure import commitment, gate_usage, measure_gap, node_gaps, parts_in
+from hardwire.measure import commitment, gate_levels, gate_usage, measure_gap, node_gaps, parts_in
 from hardwire.training.history import DEFAULT_BEST_BY
 
 Loss = Callable[[Any, Any], torch.Tensor]  # (output of the network, target) -> the mean over the batch
@@ -53,10 +53,11 @@ def _gate_measures(net: nn.Module, rows: Rows) -> dict[str, Any]:
     """By layer: how decided the neurons are, which gates they chose, and how far they are from the deployed gate."""
     committed, nodes = commitment(net), node_gaps(net, rows.x[:NODE_ROWS])
     neurons = [part.level.row_count for part in parts_in(net)]
+    usage = {"gate_usage": gate_usage(net).tolist()} if gate_levels(net) else {}
     return {
         "confidence": sum(c * n for c, n in zip(committed, neurons, strict=True)) / sum(neurons),
         "commitment": committed,
-        "gate_usage": gate_usage(net).tolist(),
+        **usage,
         "node_actual": [node.actual_mean for node in nodes],
         "node_bound": [node.bound_mean for node in nodes],
     }

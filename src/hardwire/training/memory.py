@@ -4,13 +4,15 @@ import os
 from collections.abc import Sequence
 
 from hardwire.errors import HardwireError
-from hardwire.gates import GATES
+from hardwire.gates import GATE_ARITY, GATES
 
 _COPIES = 4  # of every logit: itself, its gradient and Adam's two averages
 _FLOAT = 4  # bytes
 
 
-def memory_needed(widths: Sequence[int], inputs: int, batch_size: int, candidates: int = 0) -> int:
+def memory_needed(
+    widths: Sequence[int], inputs: int, batch_size: int, candidates: int = 0, arity: int | None = None
+) -> int:
     """Estimates the memory of a training run on bits: its logits with gradients and optimizer state, and one batch.
 
     Args:
@@ -18,6 +20,7 @@ def memory_needed(widths: Sequence[int], inputs: int, batch_size: int, candidate
         inputs: Input bits.
         batch_size: Rows in a batch.
         candidates: Candidates of each learned wire; 0 for fixed wiring.
+        arity: Inputs of each look-up table; None for gates.
 
     Returns:
         Bytes, approximately.
@@ -26,7 +29,7 @@ def memory_needed(widths: Sequence[int], inputs: int, batch_size: int, candidate
         >>> hw.training.memory_needed([64_000] * 6, inputs=784, batch_size=512)
         102450816
     """
-    logits = len(GATES) + 2 * candidates
+    logits = len(GATES) + GATE_ARITY * candidates if arity is None else (1 << arity) + arity * candidates
     return sum(widths) * logits * _COPIES * _FLOAT + batch_size * (inputs + max(widths)) // 8
 
 
@@ -47,11 +50,13 @@ def check_numbers(parameters: int) -> None:
         )
 
 
-def check_memory(widths: Sequence[int], inputs: int, batch_size: int, candidates: int = 0) -> None:
+def check_memory(
+    widths: Sequence[int], inputs: int, batch_size: int, candidates: int = 0, arity: int | None = None
+) -> None:
     """Raises where a training run needs more memory than this machine has."""
-    needed, total = memory_needed(widths, inputs, batch_size, candidates), total_memory()
+    needed, total = memory_needed(widths, inputs, batch_size, candidates, arity), total_memory()
     if total is not None and needed > total:
         raise HardwireError(
-            f"{sum(widths):,} gates at batch size {batch_size:,} need about {needed // 10**9:,} GB of memory and this "
-            f"machine has {total / 1e9:,.0f}; use a smaller width, depth or batch size"
+            f"{sum(widths):,} neurons at batch size {batch_size:,} need about {needed // 10**9:,} GB of memory and "
+            f"this machine has {total / 1e9:,.0f}; use a smaller width, depth or batch size"
         )

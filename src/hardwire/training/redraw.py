@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import optim
 
 from hardwire.errors import HardwireError, whole_number
-from hardwire.layers import LogicLayer
+from hardwire.layers import WiredLayer
 from hardwire.randomness import generator
 from hardwire.training.callbacks import Callback, TrainingRun
 
@@ -63,7 +63,7 @@ class RedrawWires(Callback):
             self.redraw(layer, run.optimizer, generator(self.seed, f"redraw.{run.iteration}.{name}"))
 
     @torch.no_grad()
-    def redraw(self, layer: LogicLayer, optimizer: optim.Optimizer, rng: np.random.Generator) -> None:
+    def redraw(self, layer: WiredLayer, optimizer: optim.Optimizer, rng: np.random.Generator) -> None:
         """Replaces candidates of one layer; their optimizer state becomes the mean of the wire's other candidates."""
         assert layer.wire_logits is not None
         logits, offered = layer.wire_logits, layer.wiring
@@ -88,7 +88,7 @@ class RedrawWires(Callback):
 def exchange(
     offered: NDArray[np.int32], lost: NDArray[np.int64], readable: NDArray[np.int32], rng: np.random.Generator
 ) -> NDArray[np.int32]:
-    """Candidates [2, neurons, K] with new inputs in the columns `lost` [2, neurons, count].
+    """Candidates [n, neurons, K] with new inputs in the columns `lost` [n, neurons, count].
 
     New inputs are among the `readable` ones (sorted, each once) and were not candidates of the wire before; none is
     drawn twice for one wire.
@@ -128,7 +128,7 @@ def _distinct_numbers(end: int, shape: tuple[int, ...], rng: np.random.Generator
     return numbers
 
 
-def _learned_layers(net: torch.nn.Module) -> dict[str, LogicLayer]:
+def _learned_layers(net: torch.nn.Module) -> dict[str, WiredLayer]:
     """The layers with learned wires by their names in the network."""
     modules = net.named_modules()
-    return {name: one for name, one in modules if isinstance(one, LogicLayer) and one.wire_logits is not None}
+    return {name: one for name, one in modules if isinstance(one, WiredLayer) and one.wire_logits is not None}

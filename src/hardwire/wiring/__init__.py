@@ -1,4 +1,4 @@
-"""Which inputs feed which gate: functions by name in `WIRINGS` that make wires, or candidates to choose from.
+"""Which inputs feed which neuron: functions by name in `WIRINGS` that make wires, or candidates to choose from.
 
 "random" is the paper's wiring, "structured" mixes by strides and starts with neighbouring pixels, and "learned" gives
 each input of each neuron K candidates. `register_wiring` adds another.
@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import torch
 
 from hardwire.errors import HardwireError, check_new, unknown_name
+from hardwire.gates import GATE_ARITY
 from hardwire.wiring.random import candidate_wiring, random_wiring
 from hardwire.wiring.structured import structured_wiring
 
@@ -27,8 +28,8 @@ __all__ = [
 ]
 
 Wiring: TypeAlias = Callable[..., torch.Tensor]
-"""A function of (inputs, neurons, seed, groups, options by name) that returns int32 wires [2, neurons], or candidates
-[2, neurons, K]."""
+"""A function of (inputs, neurons, seed, groups, options by name) that returns int32 wires [n, neurons], or candidates
+[n, neurons, K]. Neurons have n = 2 inputs, or as many as its option `arity` says."""
 
 WIRINGS: dict[str, Wiring] = {
     "random": random_wiring,
@@ -45,7 +46,8 @@ def register_wiring(name: str, wiring: Wiring) -> None:
     Args:
         name: The name.
         wiring: A function of (inputs, neurons, seed, groups) and further options by name that returns int32 wires
-            [2, neurons], or candidates [2, neurons, K].
+            [2, neurons], or candidates [2, neurons, K]. With an option `arity` it serves look-up tables, too, and
+            returns [arity, neurons] or [arity, neurons, K].
 
     Example:
         >>> import hardwire as hw
@@ -62,21 +64,27 @@ def register_wiring(name: str, wiring: Wiring) -> None:
 
 
 def make_wiring(
-    name: str, inputs: int, neurons: int, seed: int, groups: int, options: dict[str, object]
+    name: str, inputs: int, neurons: int, seed: int, groups: int, options: dict[str, object], arity: int = GATE_ARITY
 ) -> torch.Tensor:
     """Makes the wires of a layer by the name of a wiring; options are its own arguments, such as candidates."""
-    check_wiring(name, options)
+    check_wiring(name, options, arity)
+    options = {**options, "arity": arity} if accepts_option(name, "arity") else options
     return WIRINGS[name](inputs, neurons, seed, groups, **options)
 
 
-def check_wiring(name: str, options: dict[str, object]) -> None:
-    """Raises unless the wiring is known and has these options."""
+def check_wiring(name: str, options: dict[str, object], arity: int = GATE_ARITY) -> None:
+    """Raises unless the wiring is known, has these options, and makes wires for neurons of this many inputs."""
     if not isinstance(name, str) or name not in WIRINGS:
         raise unknown_name("wiring", name, WIRINGS)
     known = inspect.signature(WIRINGS[name]).parameters
     for option in options:
         if option not in known:
             raise HardwireError(f"wiring {name!r} takes no {option}; leave it out or use another wiring")
+    if arity != GATE_ARITY and "arity" not in known:
+        raise HardwireError(
+            f"wiring {name!r} makes wires for {GATE_ARITY} inputs, not {arity}; give it an option arity, or use "
+            "another wiring"
+        )
 
 
 def candidates_for(name: str, candidates: int | None, inputs: int) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from hardwire.errors import HardwireError, whole_number
+from hardwire.gates import GATE_ARITY
 from hardwire.randomness import generator
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -20,7 +21,7 @@ Ints: TypeAlias = NDArray[np.int64]
 _MOST = 2**31 - 1  # wires are int32
 
 
-def random_wiring(inputs: int, neurons: int, seed: int, groups: int = 1) -> torch.Tensor:
+def random_wiring(inputs: int, neurons: int, seed: int, groups: int = 1, arity: int = GATE_ARITY) -> torch.Tensor:
     """Random wires that use every input equally often (to within one).
 
     Args:
@@ -28,9 +29,10 @@ def random_wiring(inputs: int, neurons: int, seed: int, groups: int = 1) -> torc
         neurons: The number of neurons.
         seed: The seed of the draws.
         groups: Neurons are sorted by first input within this many equal, contiguous groups.
+        arity: The inputs of each neuron.
 
     Returns:
-        int32 [2, neurons]: the first and second input of each neuron, which differ wherever inputs > 1.
+        int32 [arity, neurons]: the inputs of each neuron, which differ wherever there are enough.
 
     Example:
         >>> import hardwire as hw
@@ -39,15 +41,18 @@ def random_wiring(inputs: int, neurons: int, seed: int, groups: int = 1) -> torc
     """
     check_sizes(inputs, neurons, groups)
     rng = generator(seed, "wiring.random")
-    drawn = slots(inputs, 2 * neurons, rng)
-    first, second = drawn[:neurons], drawn[neurons:].copy()
-    if inputs > 1:
-        separate(first, second, rng)
-    order = np.lexsort((second, first, np.arange(neurons) // (neurons // groups)))
-    return torch.from_numpy(np.stack([first[order], second[order]]).astype(np.int32))
+    sides = slots(inputs, arity * neurons, rng).reshape(arity, neurons)
+    if inputs >= arity:
+        for side in range(1, arity):
+            separate(sides[:side], sides[side], rng)
+        if has_repeats(sides):  # with few inputs there may be no partner left to swap with
+            sides = _distinct_runs(inputs, neurons, arity, rng).T
+    return sorted_wires(sides, groups)
 
 
-def candidate_wiring(inputs: int, neurons: int, seed: int, groups: int = 1, candidates: int = 16) -> torch.Tensor:
+def candidate_wiring(
+    inputs: int, neurons: int, seed: int, groups: int = 1, candidates: int = 16, arity: int = GATE_ARITY
+) -> torch.Tensor:
     """Random candidates for learned wires.
 
     Every input is a candidate equally often (to within one). With as many candidates as inputs, each wire chooses among
@@ -59,9 +64,10 @@ def candidate_wiring(inputs: int, neurons: int, seed: int, groups: int = 1, cand
         seed: The seed of the draws.
         groups: Into how many equal groups the neurons must split; the candidates do not depend on it.
         candidates: Candidates for each input of a neuron, 2 to `inputs`.
+        arity: The inputs of each neuron.
 
     Returns:
-        int32 [2, neurons, candidates]; the candidates of one wire all differ.
+        int32 [arity, neurons, candidates]; the candidates of one wire all differ.
 
     Example:
         >>> import hardwire as hw
@@ -75,7 +81,7 @@ def candidate_wiring(inputs: int, neurons: int, seed: int, groups: int = 1, cand
             f"{candidates} candidates for each wire of a layer that reads {inputs} inputs; use 2 to {inputs}"
         )
     rng = generator(seed, "wiring.learned")
-    offered = _distinct_runs(inputs, 2 * neurons, candidates, rng).reshape(2, neurons, candidates)
+    offered = _distinct_runs(inputs, arity * neurons, candidates, rng).reshape(arity, neurons, candidates)
     return torch.from_numpy(offered.astype(np.int32))
 
 
@@ -121,19 +127,40 @@ def slots(inputs: int, count: int, rng: np.random.Generator) -> Ints:
     return np.concatenate([rng.permutation(inputs) for _ in range(rounds)])[:count]
 
 
-def separate(first: Ints, second: Ints, rng: np.random.Generator) -> None:
-    """Swaps entries of `second` until no neuron reads one input twice; the number of uses of each stays the same."""
-    clashes = np.flatnonzero(first == second)
-    clashes = clashes[np.argsort(first[clashes], kind="stable")]
+def sorted_wires(sides: Ints, groups: int) -> torch.Tensor:
+    """int32 wires from sides [n, neurons], with the neurons of each group sorted by their inputs, the first first."""
+    neurons = sides.shape[1]
+    order = np.lexsort((*sides[::-1], np.arange(neurons) // (neurons // groups)))
+    return torch.from_numpy(sides[:, order].astype(np.int32))
+
+
+def has_repeats(sides: Ints) -> bool:
+    """Whether a neuron reads an input twice; sides: [n, neurons]."""
+    ordered = np.sort(sides, axis=0)
+    return bool((ordered[1:] == ordered[:-1]).any())
+
+
+def separate(others: Ints, own: Ints, rng: np.random.Generator) -> None:
+    """Swaps entries of `own` [neurons] until no neuron reads in it what it reads in `others` [n, neurons], if it can.
+
+    The number of uses of each input stays the same.
+    """
+
+    def may_take(neurons: Ints, values: Ints) -> NDArray[np.bool_]:
+        taken: NDArray[np.bool_] = (others[:, neurons] != values).all(0)
+        return taken
+
+    clashes = np.flatnonzero((others == own).any(0))
+    clashes = clashes[np.argsort(own[clashes], kind="stable")]
     half = len(clashes) // 2  # swapping two clashes over different inputs resolves both
     left, right = clashes[:half], clashes[half : 2 * half]
-    differ = first[left] != first[right]
+    differ = may_take(left, own[right]) & may_take(right, own[left])
     left, right = left[differ], right[differ]
-    second[left], second[right] = second[right], second[left]
-    for i in np.flatnonzero(first == second):
-        for j in _partners(len(first), rng):
-            if second[j] != first[i] and first[j] != second[i]:
-                second[i], second[j] = second[j], second[i]
+    own[left], own[right] = own[right], own[left]
+    for i in np.flatnonzero((others == own).any(0)):
+        for j in _partners(len(own), rng):
+            if (others[:, i] != own[j]).all() and (others[:, j] != own[i]).all():
+                own[i], own[j] = own[j], own[i]
                 break
 
 
