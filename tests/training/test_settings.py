@@ -105,5 +105,5 @@ def test_memory_grows_with_gates_candidates_and_batch():
     assert memory_needed([1000], inputs=100, batch_size=64) == 1000 * 256 + 64 * 1100 // 8
     assert memory_needed([1000, 1000], 100, 64) > memory_needed([1000], 100, 64)
     assert memory_needed([1000], 100, 64, candidates=8) == 1000 * 512 + 64 * 1100 // 8
-    with pytest.raises(hw.HardwireError, match=r"20,000,000,000,000 gates .* GB of memory"):
+    with pytest.raises(hw.HardwireError, match=r"20,000,000,000,000 neurons .* GB of memory"):
         Settings("digits", width=10**13).prepare()
