@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
+REPORT := results/report/index.html
 NATIVE := CMakeLists.txt src/hardwire/gates/table.py $(wildcard src/native/*)
 
 .PHONY: demo test lint format findings figure site wheel sanitize portable clean install
@@ -29,14 +30,18 @@ format: $(INSTALLED)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# The documentation in site/; a broken link or a missing name is an error.
-site: $(INSTALLED)
+# The documentation in site/, with the full report of results/; a broken link or a missing name is an error.
+site: $(INSTALLED) $(REPORT)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
-# What is written from the stores in results/: the report beside them and docs/findings.md.
+# What is written from the stores in results/: the full report, which git ignores, and parts of two pages of the docs.
 findings: $(INSTALLED)
 	rm -rf results/report
-	$(BIN)/hardwire study report results -o results/report --into docs/findings.md
+	$(BIN)/hardwire study report results -o results/report --into docs/findings.md --into docs/findings-claims.md
+
+$(REPORT): $(INSTALLED) $(wildcard results/*.sqlite results/*.toml)
+	rm -rf results/report
+	$(BIN)/hardwire study report results -o results/report
 
 # The figure of the README and the home page, from a demo run by this code.
 figure: $(INSTALLED)

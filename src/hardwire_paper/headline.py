@@ -18,9 +18,10 @@ DATASET = "mnist-binary"
 _COLUMNS = ["Method", "τ", "Deployed, worst τ (%)", "Deployed, best τ (%)", "Gap at the end", "Largest gap, last 80%"]
 _PAPER = "The paper, worst τ (%)"
 RULE = (
-    f"Advice: of the methods whose worst τ is within {SLACK:g} point of the best, one whose gap is 0, without τ if "
-    "there is one; then, by the same rule, one of the other kind, and whatever is as good there; last, those that stay "
-    f"over {PRACTICAL:g} points below the best at their best τ, or else the one whose worst τ is the worst."
+    f"How the methods above are chosen: those within {SLACK:g} point of the best accuracy at its worst τ are candidates. "
+    "The first line names a candidate with no gap, and without a τ if there is one. The second applies the same rule to "
+    "the rest: methods with a τ if the first has none, or without. The last line warns of methods that stay more than "
+    f"{PRACTICAL:g} points below the best even at their best τ; if there are none, of the one with the worst accuracy."
 )
 
 

@@ -5,13 +5,12 @@ from pathlib import Path
 import pytest
 
 from hardwire import study
-from hardwire.study.export import csv_bytes
-from hardwire.study.reporting import build, to_markdown
+from hardwire.study.reporting import build
 from hardwire.study.reporting.pages import fill
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
-PAGES = [ROOT / "docs" / "findings.md"]
+PAGES = [ROOT / "docs" / "findings.md", ROOT / "docs" / "findings-claims.md"]
 AGAIN = "run `make findings` and commit what it writes"
 
 
@@ -29,20 +28,10 @@ def test_the_page_says_what_the_stores_say(report, page):
         assert (page.parent / name).read_text(encoding="utf-8") == svg, AGAIN
 
 
-def test_a_page_that_was_changed_by_hand_is_found_out(report):
+def test_a_page_that_was_changed_by_hand_is_recognised(report):
     text = PAGES[0].read_text(encoding="utf-8")
-    changed = text.replace("57 of 57", "58 of 58")
+    changed = text.replace("| Study | Runs |", "| Study | Ran |")
     assert changed != text and fill(changed, report)[0] == text
-
-
-def test_the_report_beside_the_stores_is_theirs(report):
-    folder = RESULTS / "report"
-    assert (folder / "report.md").read_text(encoding="utf-8") == to_markdown(report), AGAIN
-    tables = {table.slug: table for table in [*report.tables, *(figure.data for figure in report.figures)]}
-    assert {path.stem for path in (folder / "tables").iterdir()} == set(tables), AGAIN
-    for slug, table in tables.items():
-        assert (folder / "tables" / f"{slug}.csv").read_bytes() == csv_bytes(*table.flat()), AGAIN
-    assert {path.stem for path in (folder / "figures").glob("*.svg")} == {figure.slug for figure in report.figures}
 
 
 def test_every_published_run_belongs_to_the_study_beside_it():

@@ -190,7 +190,7 @@ def report(
     out: Out = Path("report"),
     into: Annotated[
         list[Path] | None,
-        typer.Option(help="A Markdown page whose parts between <!-- report: ... --> are rewritten; repeatable."),
+        typer.Option(help="A Markdown page whose parts between `report:` comments are rewritten; repeatable."),
     ] = None,
 ) -> None:
     """Write a report: results first, then tables, figures and statistics, as HTML and Markdown with CSV, SVG and PNG.
