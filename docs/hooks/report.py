@@ -1,6 +1,6 @@
-"""Adds the full report of the studies to the site, and links to it where a page names its folder.
+"""Adds the full report of the studies to the site, and links to it from the findings.
 
-`make site` writes the report first. Surprising: without it the pages build as well, and name the folder alone.
+Surprising: without a report the site builds too, and names its folder.
 """
 
 from pathlib import Path

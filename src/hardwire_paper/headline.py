@@ -18,10 +18,11 @@ DATASET = "mnist-binary"
 _COLUMNS = ["Method", "τ", "Deployed, worst τ (%)", "Deployed, best τ (%)", "Gap at the end", "Largest gap, last 80%"]
 _PAPER = "The paper, worst τ (%)"
 RULE = (
-    f"How the methods above are chosen: those within {SLACK:g} point of the best accuracy at its worst τ are candidates. "
-    "The first line names a candidate with no gap, and without a τ if there is one. The second applies the same rule to "
-    "the rest: methods with a τ if the first has none, or without. The last line warns of methods that stay more than "
-    f"{PRACTICAL:g} points below the best even at their best τ; if there are none, of the one with the worst accuracy."
+    f"How the methods above are chosen: those within {SLACK:g} point of the best accuracy at its worst τ are "
+    "candidates. The first line names a candidate with no gap, and without a τ if there is one. The second does the "
+    "same for methods with a τ if the first has none, and for those without otherwise. The last warns of methods that "
+    f"stay more than {PRACTICAL:g} points below the best even at their best τ; if there are none, of the one with the "
+    "worst accuracy."
 )
 
 
