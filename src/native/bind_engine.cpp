@@ -1,6 +1,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
@@ -34,6 +35,10 @@ struct GivenLevel {
             gate,   maximum, arity,   function,   table.value_or(0)};
   }
 };
+
+// The levels in the order of a pass, where it is another, each with what it reads: (step, begin, end).
+using GivenSteps =
+    std::vector<std::pair<std::int64_t, std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>>>>;
 
 // The logits of a level: of gates [rows][16] or entries [rows][2^arity], and of wires [arity * rows][candidates]; None
 // where there are none.
@@ -142,13 +147,18 @@ void bind_engine(nb::module_& m) {
   nb::class_<Engine>(m, "Engine")
       .def(
           "__init__",
-          [](Engine* self, const std::vector<GivenLevel>& levels, bool fuse) {
+          [](Engine* self, const std::vector<GivenLevel>& levels, bool fuse, const GivenSteps& given) {
+            std::vector<Step> steps;
+            for (const auto& [level, sources] : given) {
+              steps.push_back({level, {}});
+              for (const auto& [step, begin, end] : sources) steps.back().sources.push_back({step, begin, end});
+            }
             std::vector<LevelData> data;
             for (const GivenLevel& level : levels) data.push_back(level.data());
             nb::gil_scoped_release release;
-            new (self) Engine(data, fuse);
+            new (self) Engine(data, fuse, std::move(steps));
           },
-          nb::arg("levels"), nb::arg("fuse"))
+          nb::arg("levels"), nb::arg("fuse"), nb::arg("steps") = GivenSteps())
       .def_prop_ro("stages", [](const Engine& self) { return self.stack().stages.size(); })
       .def("select", &select_choices, nb::arg("logits"), nb::arg("rules"), nb::arg("packed"), nb::arg("readers_from"),
            nb::arg("threads"), nb::arg("choice"))

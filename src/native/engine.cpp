@@ -45,7 +45,7 @@ void Engine::backward(const Choice& choice, const Samples& samples, const Head& 
                    head.classes ? row_of.data() : nullptr};
   if (choice.packed)
     for (const Stage& stage : stack_.stages)  // before threads start
-      if (!stage.trees && !stack_.levels[stage.level].has_tables() && (stage.level > 0 || in_gradient))
+      if (!stage.trees && !stack_.levels[stage.level].has_tables() && (stage.level > 0 || in_gradient || stack_.steps.size() > stack_.levels.size()))
         view_of(stack_.levels[stage.level], choice.levels[stage.level], true);
   const Mixtures mixtures = mix_gates(stack_, choice, logits, rules, threads);
   const Pass pass = {stack_, choice, samples, made, &rules, &mixtures};

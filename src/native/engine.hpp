@@ -10,7 +10,8 @@ namespace hardwire {
 
 class Engine {
  public:
-  Engine(const std::vector<LevelData>& levels, bool fuse) : stack_(levels, fuse) {}
+  Engine(const std::vector<LevelData>& levels, bool fuse, std::vector<Step> steps = {})
+      : stack_(levels, fuse, std::move(steps)) {}
 
   const Stack& stack() const { return stack_; }
 

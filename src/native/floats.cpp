@@ -56,18 +56,20 @@ struct Activations {
 std::int64_t out_size(const Level& level, bool keep) {
   return (1 + (keep ? std::max(level.neurons, level.inputs) : level.neurons)) * kTileSamples;
 }
+std::int64_t gathered_size(const Level& level) { return (1 + level.inputs) * kTileSamples; }
 std::int64_t mixed_size(const LevelChoice& choice, const Level& level) {
   return choice.weights.empty() ? 0 : 2 * level.neurons * kTileSamples;
 }
 
-// The memory of all levels in one piece, so that it lies on large pages. keep: for the way back; otherwise two halves
-// take turns.
+// The memory of all steps in one piece, so that it lies on large pages. keep: all of it, for the way back or for steps
+// that read earlier ones; otherwise two halves take turns.
 float* level_memory(const Pass& pass, bool keep, Scratch& scratch, std::int64_t& half) {
   std::int64_t total = 0;
   half = 0;
-  for (std::size_t l = 0; l < pass.stack.levels.size(); ++l) {
-    const Level& level = pass.stack.levels[l];
-    const std::int64_t size = out_size(level, keep) + mixed_size(pass.choice.levels[l], level);
+  for (const Step& step : pass.stack.steps) {
+    const Level& level = pass.stack.levels[step.number];
+    const std::int64_t size = out_size(level, keep) + mixed_size(pass.choice.levels[step.number], level) +
+                              (step.sources.empty() ? 0 : gathered_size(level));
     total += size;
     half = std::max(half, size);
   }
@@ -88,16 +90,26 @@ Activations forward(const Pass& pass, std::int64_t tile, bool keep, Scratch& scr
   Activations all;
   const float* in = load_input(pass, tile, scratch);
   std::int64_t half;
-  float* const memory = level_memory(pass, keep, scratch, half);
+  const std::vector<Step>& steps = pass.stack.steps;
+  const bool whole = keep || std::any_of(steps.begin(), steps.end(), [](const Step& step) { return step.kept; });
+  float* const memory = level_memory(pass, whole, scratch, half);
+  const float* const input = in;
   float* next = memory;
   std::uint16_t* made = pass.made ? pass.made + tile * pass.stack.neurons : nullptr;
-  for (std::size_t l = 0; l < pass.stack.levels.size(); ++l) {
-    const Level& level = pass.stack.levels[l];
-    const LevelChoice& choice = pass.choice.levels[l];
-    if (!keep) next = memory + l % 2 * half;
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    const Level& level = pass.stack.levels[steps[s].number];
+    const LevelChoice& choice = pass.choice.levels[steps[s].number];
+    if (!whole) next = memory + s % 2 * half;
     float* out = next + kTileSamples;
     std::memset(next, 0, kTileSamples * sizeof(float));
-    next += out_size(level, keep);
+    next += out_size(level, whole);
+    if (!steps[s].sources.empty()) {
+      std::memset(next, 0, kTileSamples * sizeof(float));
+      gather_sources(steps[s].sources, kTileSamples,
+                     [&](std::int64_t step) { return step < 0 ? input : all.out[step]; }, next + kTileSamples);
+      in = next + kTileSamples;
+      next += gathered_size(level);
+    }
     all.below.push_back(in);
     if (!choice.weights.empty()) {
       kernels().mix_wires(level.wire_view(), choice.weights.data(), in, next);
@@ -106,7 +118,7 @@ Activations forward(const Pass& pass, std::int64_t tile, bool keep, Scratch& scr
     }
     all.in.push_back(in);
     all.out.push_back(out);
-    if (keep && l + 1 == pass.stack.levels.size()) break;
+    if (keep && s + 1 == steps.size()) break;
     if (made && keep)
       kernels().unpack_rows(made, nullptr, level.neurons, out);
     else
@@ -120,27 +132,28 @@ Activations forward(const Pass& pass, std::int64_t tile, bool keep, Scratch& scr
 
 // One level on the way back, from the gradient rows of its neurons to the sums of its choices and, unless null, the
 // gradient rows of its inputs.
-void backward_level(const Pass& pass, std::size_t l, std::int64_t tile, const Activations& all,
-                    const GradientRows& rows, Scratch& scratch, float* sums, float* below) {
+void backward_step(const Pass& pass, std::size_t s, std::int64_t tile, const Activations& all,
+                   const GradientRows& rows, Scratch& scratch, float* sums, float* below) {
+  const std::size_t l = pass.stack.steps[s].number;
   const Level& level = pass.stack.levels[l];
   const LevelChoice& choice = pass.choice.levels[l];
   const LevelView view = view_of(level, choice, false);
   if (below) std::memset(below - kTileSamples, 0, (level.inputs + 1) * kTileSamples * sizeof(float));
   if (choice.sampled)
-    return kernels().backward_sampled(view, choice.race(), (*pass.rules)[l].gates, tile * kTileSamples, all.in[l], rows,
+    return kernels().backward_sampled(view, choice.race(), (*pass.rules)[l].gates, tile * kTileSamples, all.in[s], rows,
                                       (*pass.rules)[l].inputs_by_mixture, below,
                                       sums + pass.stack.sums + choice.sampled_sums);
   const bool mixed = !choice.weights.empty();
   float* edges = level.chooses_wires() ? scratch.rows[0].get<float>(2 * level.neurons * kTileSamples) : nullptr;
   const float *mixture = pass.mixtures->of_level(l), *down = pass.mixture_below(l);
   if (!down) down = choice.coefficients.data();
-  kernels().backward_floats(view, down, all.in[l], rows, edges, mixed ? nullptr : below,
+  kernels().backward_floats(view, down, all.in[s], rows, edges, mixed ? nullptr : below,
                             level.chooses_gates() ? sums + kTerms * level.sum_start : nullptr);
   if (mixed && below) kernels().unmix_wires(level.wire_view(), choice.weights.data(), edges, below);
   if (!edges) return;
   if (mixture && mixture != down)  // nobody needs the edges of the picked gates any more
-    kernels().backward_floats(view, mixture, all.in[l], rows, edges, nullptr, nullptr);
-  kernels().wire_sums_floats(level.wire_view(), all.below[l], edges, sums + level.wire_sum_start);
+    kernels().backward_floats(view, mixture, all.in[s], rows, edges, nullptr, nullptr);
+  kernels().wire_sums_floats(level.wire_view(), all.below[s], edges, sums + level.wire_sum_start);
 }
 
 }  // namespace
@@ -161,12 +174,28 @@ void floats_backward(const Pass& pass, const Top& top, std::int64_t tile, Scratc
                      float* in_gradient) {
   const Activations all = forward(pass, tile, true, scratch);
   GradientRows rows = top.fill(tile * kTileSamples, kTileSamples, scratch);
-  for (std::size_t l = pass.stack.levels.size(); l-- > 0;) {
-    float* below = l > 0 || in_gradient ? all.out[l] : nullptr;
-    backward_level(pass, l, tile, all, rows, scratch, to.sums, below);
+  const std::vector<Step>& steps = pass.stack.steps;
+  const auto outputs = [&](std::int64_t step) {
+    return step < 0 ? pass.stack.inputs : pass.stack.levels[steps[step].number].neurons;
+  };
+  GradientPool pool(scratch.gradients, steps.size(), kTileSamples);
+  for (std::size_t s = steps.size(); s-- > 0;) {
+    if (s + 1 < steps.size() && !steps[s + 1].sources.empty()) rows = {pool.rows_of(s, outputs(s)), nullptr};
+    float* below = s > 0 || in_gradient ? all.out[s] : nullptr;
+    backward_step(pass, s, tile, all, rows, scratch, to.sums, below);
+    pool.release(s);
+    if (!steps[s].sources.empty() && below) pool.add(steps[s], below, 0, in_gradient != nullptr, outputs);
     rows = {below, nullptr};
   }
-  if (in_gradient) store_in_gradient(pass, rows.rows, tile * kTileSamples, kTileSamples, in_gradient);
+  if (!in_gradient) return;
+  const float* result = rows.rows;
+  if (pool.has(-1)) {
+    float* all_rows = pool.rows_of(-1, pass.stack.inputs);
+    for (std::int64_t i = 0; steps[0].sources.empty() && i < pass.stack.inputs * kTileSamples; ++i)
+      all_rows[i] += result[i];
+    result = all_rows;
+  }
+  store_in_gradient(pass, result, tile * kTileSamples, kTileSamples, in_gradient);
 }
 
 }  // namespace hardwire

@@ -25,7 +25,8 @@ inline void forward_floats(const LevelView& level, const float* coefficients, co
     fetch_rows(level, j, in);
     const Floats a = load_row(in, level.first[j]), b = load_row(in, level.second[j]);
     const float* c = coefficients + kTerms * j;
-    store(out + j * kLanes, (c[0] + c[1] * a) + (c[2] + c[3] * a) * b);
+    // through many levels an error below 0 can double in each, as in OR(x, x) = 2x - x * x; in [0, 1] it cannot
+    store(out + j * kLanes, within_unit((c[0] + c[1] * a) + (c[2] + c[3] * a) * b));
   }
 }
 

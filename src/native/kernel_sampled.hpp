@@ -146,7 +146,7 @@ inline void forward_sampled(const LevelView& level, const RaceView& race, const 
     if (!rule.hard) race_weights(race, row, rule, sample, winner, w);
     sampled_coefficients(rule.hard, winner, w, c);
     const Floats a = load_row(in, level.first[j]), b = load_row(in, level.second[j]);
-    store(out + j * kLanes, (c[0] + c[1] * a) + (c[2] + c[3] * a) * b);
+    store(out + j * kLanes, within_unit((c[0] + c[1] * a) + (c[2] + c[3] * a) * b));
   }
 }
 

@@ -9,7 +9,10 @@ namespace {
 
 const Level& level_of(const Pass& pass, const Stage& stage) { return pass.stack.levels[stage.level]; }
 
-TreesView trees_of(const Pass& pass, std::size_t s) {
+const Stage& stage_of(const Pass& pass, std::size_t run) { return pass.stack.stages[pass.stack.runs[run].number]; }
+
+TreesView trees_of(const Pass& pass, std::size_t run) {
+  const std::size_t s = pass.stack.runs[run].number;
   const Stage& stage = pass.stack.stages[s];
   const Trees& trees = *stage.trees;
   return {trees.depth,
@@ -27,26 +30,38 @@ TreesView trees_of(const Pass& pass, std::size_t s) {
 // Whether the way back reads what the stage itself has read, and not only the pairs that a level keeps.
 bool keeps_input(const Pass& pass, const Stage& stage) { return stage.trees || level_of(pass, stage).chooses_wires(); }
 
-// The input of stage s as words: of its own where it is kept, else one of two that take turns.
-std::uint64_t* input_of(const Pass& pass, std::size_t s, int words, Scratch& scratch) {
-  const auto& stages = pass.stack.stages;
-  const bool last = s == stages.size();
-  if (scratch.values.size() < stages.size() + 2) scratch.values.resize(stages.size() + 2);
-  const std::int64_t count = last ? stages[s - 1].outputs : stages[s].inputs;
-  const bool kept = words == 1 && !last && keeps_input(pass, stages[s]);
-  return behind_zeros<std::uint64_t>(scratch.values[kept ? s : stages.size() + s % 2], count * words);
+// Where a run writes: the input of the next one as words, of its own where it is kept, else one of two that take turns.
+std::uint64_t* output_of(const Pass& pass, std::size_t run, int words, Scratch& scratch) {
+  const auto& runs = pass.stack.runs;
+  const std::size_t next = run + 1, count = runs.size();
+  if (scratch.values.size() < count + 2) scratch.values.resize(count + 2);
+  const bool by_next = words == 1 && next < count && runs[next].sources.empty() && keeps_input(pass, stage_of(pass, next));
+  const std::size_t own = runs[run].kept || by_next ? next : count + next % 2;
+  return behind_zeros<std::uint64_t>(scratch.values[own], stage_of(pass, run).outputs * words);
 }
 
-// The first stage that learns anything: below it a gradient is wanted for the input alone.
+// What a run with sources reads, side by side.
+template <class Made>
+std::uint64_t* gather(const Pass& pass, std::size_t run, int words, const Made& made, Scratch& scratch) {
+  const std::size_t count = pass.stack.runs.size();
+  if (scratch.gathered.size() < count + 1) scratch.gathered.resize(count + 1);
+  const Stage& stage = stage_of(pass, run);
+  Buffer& buffer = scratch.gathered[words == 1 && keeps_input(pass, stage) ? run : count];
+  std::uint64_t* in = behind_zeros<std::uint64_t>(buffer, stage.inputs * words);
+  gather_sources(pass.stack.runs[run].sources, words, made, in);
+  return in;
+}
+
+// The first run that learns anything: below it a gradient is wanted for the input alone.
 std::size_t lowest_learning(const Pass& pass) {
-  std::size_t s = 0;
-  for (; s + 1 < pass.stack.stages.size(); ++s) {
-    const Stage& stage = pass.stack.stages[s];
+  std::size_t r = 0;
+  for (; r + 1 < pass.stack.runs.size(); ++r) {
+    const Stage& stage = stage_of(pass, r);
     if (stage.trees) break;
     const Level& level = level_of(pass, stage);
     if (level.chooses_gates() || level.chooses_entries() || level.chooses_wires()) break;
   }
-  return s;
+  return r;
 }
 
 // One tile on the way back.
@@ -54,28 +69,39 @@ class Backward {
  public:
   Backward(const Pass& pass, std::int64_t tile, Scratch& scratch, const Sums& sums, bool to_input)
       : pass_(pass),
-        stages_(pass.stack.stages),
+        runs_(pass.stack.runs),
         begin_(tile * kWordSamples),
         scratch_(scratch),
         sums_(sums),
         to_input_(to_input),
-        lowest_(lowest_learning(pass)) {}
+        lowest_(lowest_learning(pass)),
+        pool_(scratch.gradients, runs_.size(), kWordSamples) {}
 
   // -> the gradient rows of the input, if they are wanted.
   const float* run(const Top& top) {
     forward();
     GradientRows rows = top.fill(begin_, kWordSamples, scratch_);
-    add_sums(stages_.size() - 1, rows);
-    for (std::size_t s = stages_.size(); s-- > 0;) {
-      if (stages_[s].trees)
+    add_sums(runs_.size() - 1, rows);
+    for (std::size_t s = runs_.size(); s-- > 0;) {
+      if (s + 1 < runs_.size() && chain_ends(s + 1)) {
+        rows = {pool_.rows_of(s, stage(s).outputs), nullptr};
+        add_sums(s, rows);
+      }
+      if (stage(s).trees)
         rows = through_trees(s, rows);
-      else if (level_of(pass_, stages_[s]).has_tables())
+      else if (level_of(pass_, stage(s)).has_tables())
         rows = through_tables(s, rows);
       else
         rows = through_level(s, rows);
+      pool_.release(s);
       if (!wanted_below(s)) return nullptr;
+      if (chain_ends(s)) add_to_sources(s, rows.rows);
     }
-    return rows.rows;
+    if (!pool_.has(-1)) return rows.rows ? rows.rows : pool_.rows_of(-1, pass_.stack.inputs);
+    float* all = pool_.rows_of(-1, pass_.stack.inputs);
+    for (std::int64_t i = 0; rows.rows && !chain_ends(0) && i < pass_.stack.inputs * kWordSamples; ++i)
+      all[i] += rows.rows[i];
+    return all;
   }
 
  private:
@@ -86,11 +112,16 @@ class Backward {
     std::uint64_t* in = behind_zeros<std::uint64_t>(scratch_.input, inputs);
     transpose(pass_.samples.words + begin_ * word_count(inputs), count, inputs, in, 1);
     std::int64_t kept = 0;
-    for (const Stage& stage : stages_) kept += stage.trees ? 0 : level_of(pass_, stage).arity * stage.outputs;
+    for (std::size_t s = 0; s < runs_.size(); ++s)
+      kept += stage(s).trees ? 0 : level_of(pass_, stage(s)).arity * stage(s).outputs;
     std::uint64_t* pairs = scratch_.pairs.get<std::uint64_t>(kept);
-    for (std::size_t s = 0; s < stages_.size(); ++s) {
-      const Stage& stage = stages_[s];
-      std::uint64_t* out = input_of(pass_, s + 1, 1, scratch_);
+    std::vector<const std::uint64_t*> made = {in};
+    for (std::size_t s = 0; s < runs_.size(); ++s) {
+      const Stage& stage = this->stage(s);
+      if (chain_ends(s))
+        in = gather(pass_, s, 1, [&](std::int64_t step) { return made[step + 1]; }, scratch_);
+      std::uint64_t* out = output_of(pass_, s, 1, scratch_);
+      made.push_back(out);
       in_.push_back(in);
       pairs_.push_back(pairs);
       if (stage.trees) {
@@ -108,35 +139,50 @@ class Backward {
     }
   }
 
+  const Stage& stage(std::size_t s) const { return stage_of(pass_, s); }
+
+  // Whether a run reads something else than what the one before has made, for it alone.
+  bool chain_ends(std::size_t s) const { return !runs_[s].sources.empty(); }
+
+  void add_to_sources(std::size_t s, const float* rows) {
+    pool_.add(runs_[s], rows, lowest_, to_input_,
+              [&](std::int64_t step) { return step < 0 ? pass_.stack.inputs : stage(step).outputs; });
+  }
+
+  // Whether its sums of wires or entries are written and not added to.
+  bool fresh(std::size_t s) const {
+    return sums_.fresh && runs_[s].last && level_of(pass_, stage(s)).row_of.empty();
+  }
+
   bool wanted_below(std::size_t s) const { return to_input_ || s > lowest_; }
 
   // Whether stage s needs its gradient rows in memory, and not only the sums that are taken while they are made.
   bool needs_rows(std::size_t s) const {
     if (wanted_below(s)) return true;
-    return s == lowest_ && (keeps_input(pass_, stages_[s]) || level_of(pass_, stages_[s]).has_tables());
+    return s == lowest_ && (keeps_input(pass_, stage(s)) || level_of(pass_, stage(s)).has_tables());
   }
 
   SumsView sums_of(std::size_t s) const {
-    const Level& level = level_of(pass_, stages_[s]);
+    const Level& level = level_of(pass_, stage(s));
     return {pairs_[s], level.row_numbers(), sums_.sums + kTerms * level.sum_start};
   }
-  bool has_sums(std::size_t s) const { return !stages_[s].trees && level_of(pass_, stages_[s]).chooses_gates(); }
+  bool has_sums(std::size_t s) const { return !stage(s).trees && level_of(pass_, stage(s)).chooses_gates(); }
 
   void add_sums(std::size_t s, const GradientRows& rows) {
-    if (has_sums(s)) kernels().sums_bits(stages_[s].outputs, rows, sums_of(s));
+    if (has_sums(s)) kernels().sums_bits(stage(s).outputs, rows, sums_of(s));
   }
 
   // Room for the gradient rows of a stage's inputs, behind one that is nobody's; zero, to be added to, or null.
   float* zero_rows(std::size_t s) {
     if (!wanted_below(s)) return nullptr;
     float* below = in_rows(s);
-    std::memset(below, 0, stages_[s].inputs * kWordSamples * sizeof(float));
+    std::memset(below, 0, stage(s).inputs * kWordSamples * sizeof(float));
     return below;
   }
 
   // The same before anything is written.
   float* in_rows(std::size_t s) {
-    float* memory = scratch_.rows[s % 2].get<float>((stages_[s].inputs + 1) * kWordSamples);
+    float* memory = scratch_.rows[s % 2].get<float>((stage(s).inputs + 1) * kWordSamples);
     std::memset(memory, 0, kWordSamples * sizeof(float));
     return memory + kWordSamples;
   }
@@ -146,17 +192,17 @@ class Backward {
     const TreesView trees = trees_of(pass_, s);
     float* space = scratch_.trees.get<float>((std::int64_t(2) << trees.depth) * kWindows * kWordSamples);
     kernels().backward_trees(trees, in_[s], rows, below, space, sums_.sums);
-    if (below && s > 0) add_sums(s - 1, {below, nullptr});
+    if (below && s > 0 && !chain_ends(s)) add_sums(s - 1, {below, nullptr});
     return {below, nullptr};
   }
 
   GradientRows through_tables(std::size_t s, const GradientRows& rows) {
-    const Level& level = level_of(pass_, stages_[s]);
-    const std::int64_t l = stages_[s].level;
+    const Level& level = level_of(pass_, stage(s));
+    const std::int64_t l = stage(s).level;
     const LevelChoice& choice = pass_.choice.levels[l];
     const TableView view = table_view_of(level, choice);
     const WireView wires = level.wire_view();
-    const bool fresh = sums_.fresh && level.row_of.empty();
+    const bool fresh = this->fresh(s);
     float* below = zero_rows(s);
     TablesBackward to = {choice.tables.data(), pass_.mixture_below(l), nullptr, fresh, nullptr, in_[s],
                          sums_.sums + level.wire_sum_start, fresh, below};
@@ -171,33 +217,35 @@ class Backward {
       to.probabilities = learning;
     }
     if (to.wires || to.entry_sums || to.below) kernels().backward_tables(view, to, pairs_[s], rows);
-    if (below && s > 0) add_sums(s - 1, {below, nullptr});
+    if (below && s > 0 && !chain_ends(s)) add_sums(s - 1, {below, nullptr});
     return {below, nullptr};
   }
 
   GradientRows through_level(std::size_t s, const GradientRows& rows) {
-    const Level& level = level_of(pass_, stages_[s]);
-    const LevelChoice& choice = pass_.choice.levels[stages_[s].level];
+    const Level& level = level_of(pass_, stage(s));
+    const LevelChoice& choice = pass_.choice.levels[stage(s).level];
     if (level.chooses_wires())
-      kernels().wire_sums_bits(level.wire_view(), choice.gates.data(), pass_.mixtures->of_level(stages_[s].level),
-                               pairs_[s], in_[s], rows, sums_.fresh && level.row_of.empty(),
+      kernels().wire_sums_bits(level.wire_view(), choice.gates.data(), pass_.mixtures->of_level(stage(s).level),
+                               pairs_[s], in_[s], rows, fresh(s),
                                sums_.sums + level.wire_sum_start);
     if (!wanted_below(s)) return {nullptr, nullptr};
-    float* below = (s == 0 ? to_input_ : needs_rows(s - 1)) ? in_rows(s) : nullptr;
-    const bool sums = s > 0 && has_sums(s - 1);
+    const bool chained = s > 0 && !chain_ends(s);
+    float* below = (chain_ends(s) || (s == 0 ? to_input_ : needs_rows(s - 1))) ? in_rows(s) : nullptr;
+    const bool sums = chained && has_sums(s - 1);
     const SumsView view = sums ? sums_of(s - 1) : SumsView{};
-    kernels().backward_bits(view_of(level, choice, true), choice.gates.data(), pass_.mixture_below(stages_[s].level),
+    kernels().backward_bits(view_of(level, choice, true), choice.gates.data(), pass_.mixture_below(stage(s).level),
                             pairs_[s], rows, below, sums ? &view : nullptr);
     return {below, nullptr};
   }
 
   const Pass& pass_;
-  const std::vector<Stage>& stages_;
+  const std::vector<Step>& runs_;
   std::int64_t begin_;
   Scratch& scratch_;
   Sums sums_;
   bool to_input_;
   std::size_t lowest_;
+  GradientPool pool_;
   std::vector<const std::uint64_t*> in_;  // by stage: its input words,
   std::vector<std::uint64_t*> pairs_;     // and the input words of each neuron
 };
@@ -210,9 +258,13 @@ void packed_forward(const Pass& pass, const Head& head, std::int64_t tile, Scrat
   const int words = static_cast<int>(word_count(count));
   std::uint64_t* in = behind_zeros<std::uint64_t>(scratch.input, inputs * kRowWords);
   transpose(pass.samples.words + begin * word_count(inputs), count, inputs, in, kRowWords);
-  for (std::size_t s = 0; s < pass.stack.stages.size(); ++s) {
-    const Stage& stage = pass.stack.stages[s];
-    std::uint64_t* next = input_of(pass, s + 1, kRowWords, scratch);
+  std::vector<const std::uint64_t*> made = {in};
+  for (std::size_t s = 0; s < pass.stack.runs.size(); ++s) {
+    const Stage& stage = stage_of(pass, s);
+    if (!pass.stack.runs[s].sources.empty())
+      in = gather(pass, s, kRowWords, [&](std::int64_t step) { return made[step + 1]; }, scratch);
+    std::uint64_t* next = output_of(pass, s, kRowWords, scratch);
+    made.push_back(next);
     if (stage.trees) {
       kernels().forward_trees(kRowWords, trees_of(pass, s), in, next);
     } else {

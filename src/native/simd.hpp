@@ -142,6 +142,16 @@ inline void write(float* p, const Pair<T>& x) {
 inline Floats spread(float x) { return x + Floats{}; }
 inline Words spread(std::uint32_t x) { return x + Words{}; }
 
+// Values that are 0 to 1 but for rounding, brought back there; NaN stays.
+inline PartFloats within_unit(const PartFloats& x) {
+  const PartFloats zero = {}, one = zero + 1.0f, low = x < zero ? zero : x;
+  return low > one ? one : low;
+}
+template <class T>
+inline Pair<T> within_unit(const Pair<T>& x) {
+  return {within_unit(x.low), within_unit(x.high)};
+}
+
 // Memory of ours is aligned to whole vectors; what comes from Python need not be.
 inline Floats load_unaligned(const float* p) {
   Floats x;

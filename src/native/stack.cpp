@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "error.hpp"
 #include "gate_table.hpp"
@@ -12,14 +13,49 @@ namespace {
 
 std::int64_t round_up(std::int64_t count, std::int64_t to) { return (count + to - 1) / to * to; }
 
-std::vector<std::int32_t> list_inputs_read(const Level& level) {
+std::vector<std::int32_t> list_inputs_read(const Level& level, const std::vector<Step>& steps) {
   std::vector<bool> is_read(level.inputs, false);
   for (std::int32_t input : level.wires)
     if (input >= 0) is_read[input] = true;
+  for (const Step& step : steps)
+    for (const Source& source : step.sources)
+      if (source.step < 0) std::fill(is_read.begin() + source.begin, is_read.begin() + source.end, true);
   std::vector<std::int32_t> found;
   for (std::int64_t i = 0; i < level.inputs; ++i)
     if (is_read[i]) found.push_back(static_cast<std::int32_t>(i));
   return found;
+}
+
+void check_steps(const std::vector<Level>& levels, const std::vector<Step>& steps) {
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    const auto& [number, sources, kept, last] = steps[s];
+    if (number < 0 || number >= std::int64_t(levels.size())) throw Error("a step names a level that does not exist");
+    std::int64_t given = 0;
+    for (const Source& source : sources) {
+      if (source.step < -1 || source.step >= std::int64_t(s)) throw Error("a step reads one that is not before it");
+      const std::int64_t there =
+          source.step < 0 ? levels[steps[0].number].inputs : levels[steps[source.step].number].neurons;
+      if (source.begin < 0 || source.end > there || source.begin >= source.end)
+        throw Error("a step reads values that do not exist");
+      given += source.end - source.begin;
+    }
+    if (sources.empty()) given = s ? levels[steps[s - 1].number].neurons : levels[number].inputs;
+    if (given != levels[number].inputs) throw Error("a step reads another number of values than its level");
+  }
+}
+
+// Says which steps are sources, and which are the last of theirs; outputs(number): how many values one makes.
+template <class Outputs>
+void finish_steps(std::vector<Step>& steps, std::size_t numbers, const Outputs& outputs) {
+  for (const Step& step : steps)
+    for (const Source& source : step.sources)
+      if (source.step >= 0) steps[source.step].kept = true;
+  std::vector<bool> seen(numbers, false);
+  for (std::int64_t s = std::int64_t(steps.size()); s-- > 0;) {
+    steps[s].last = !seen[steps[s].number];
+    seen[steps[s].number] = true;
+    if (s && steps[s].sources.empty() && steps[s - 1].kept) steps[s].sources = {{s - 1, 0, outputs(steps[s - 1].number)}};
+  }
 }
 
 }  // namespace
@@ -75,17 +111,47 @@ const Readers& Level::readers() const {
   return *readers_;
 }
 
-Stack::Stack(const std::vector<LevelData>& data, bool fuse) {
+// The runs, from the steps; false if a step inside of trees is a source or has some.
+bool Stack::group_runs() {
+  std::vector<std::int64_t> stage_of(levels.size(), -1), run_of(steps.size(), -1);
+  for (std::size_t s = 0; s < stages.size(); ++s) stage_of[stages[s].level] = std::int64_t(s);
+  for (std::size_t i = 0; i < steps.size();) {
+    const std::int64_t number = stage_of[steps[i].number];
+    if (number < 0) return false;
+    Step run = {number, steps[i].sources};
+    for (Source& source : run.sources) {
+      if (source.step < 0) continue;
+      source.step = run_of[source.step];
+      if (source.step < 0) return false;
+    }
+    for (std::int64_t inside = 1; inside < stages[number].levels; ++inside) {
+      if (i + inside >= steps.size() || steps[i + inside].number != steps[i].number + inside) return false;
+      if (!steps[i + inside].sources.empty()) return false;  // a kept step has a reader with sources
+    }
+    i += stages[number].levels;
+    run_of[i - 1] = std::int64_t(runs.size());
+    runs.push_back(std::move(run));
+  }
+  finish_steps(runs, stages.size(), [&](std::int64_t stage) { return stages[stage].outputs; });
+  return true;
+}
+
+Stack::Stack(const std::vector<LevelData>& data, bool fuse, std::vector<Step> given) : steps(std::move(given)) {
   if (data.empty()) throw Error("a stack needs a level");
   levels.reserve(data.size());
   for (const LevelData& level : data) levels.emplace_back(level);
-  inputs = levels.front().inputs;
-  inputs_read = list_inputs_read(levels.front());
-  outputs = levels.back().neurons;
+  const bool whole = steps.empty();  // each level once
+  for (std::int64_t l = 0; whole && l < std::int64_t(levels.size()); ++l) steps.push_back({l, {}});
+  check_steps(levels, steps);
+  finish_steps(steps, levels.size(), [&](std::int64_t level) { return levels[level].neurons; });
+  const Level& first = levels[steps.front().number];
+  inputs = first.inputs;
+  inputs_read = list_inputs_read(first, steps);
+  outputs = levels[steps.back().number].neurons;
   neurons = 0;
+  for (const Step& step : steps) neurons += levels[step.number].neurons;
   std::int64_t rows = 0;
   for (Level& level : levels) {
-    neurons += level.neurons;
     level.sum_start = rows;
     if (level.chooses_gates()) rows += level.rows;
   }
@@ -104,11 +170,15 @@ Stack::Stack(const std::vector<LevelData>& data, bool fuse) {
       }
       if (shared) cleared = sums;
     }
-  for (std::int64_t l = 0; l < std::int64_t(levels.size()); l += stages.back().levels) {
-    std::unique_ptr<Trees> trees = fuse ? find_trees(levels, l) : nullptr;
-    const std::int64_t count = trees ? trees->levels : 1;
-    stages.push_back({l, count, levels[l].inputs, levels[l + count - 1].neurons, std::move(trees)});
-  }
+  do {
+    stages.clear();
+    runs.clear();
+    for (std::int64_t l = 0; l < std::int64_t(levels.size()); l += stages.back().levels) {
+      std::unique_ptr<Trees> trees = fuse ? find_trees(levels, l) : nullptr;
+      const std::int64_t count = trees ? trees->levels : 1;
+      stages.push_back({l, count, levels[l].inputs, levels[l + count - 1].neurons, std::move(trees)});
+    }
+  } while (!group_runs() && std::exchange(fuse, false));
 }
 
 }  // namespace hardwire

@@ -85,16 +85,36 @@ struct Stage {
   std::unique_ptr<Trees> trees;  // null for a single level
 };
 
+// A part of what a step reads: values [begin, end) of an earlier step, or of the input where that is -1.
+struct Source {
+  std::int64_t step, begin, end;
+};
+
+// A level, or a stage, in the order of a pass; loops have several steps of one. Without sources it reads all that the
+// step before makes, and nobody else does.
+struct Step {
+  std::int64_t number;  // of the level or the stage
+  std::vector<Source> sources;
+  bool kept = false;  // a source of a later step
+  bool last = false;  // of its level or stage
+};
+
 struct Stack {
-  // fuse: run trees as one; otherwise level by level, which is what they mean.
-  Stack(const std::vector<LevelData>& data, bool fuse);
+  // fuse: run trees as one; otherwise level by level, which is what they mean. steps: of levels; if there are none, each
+  // level is one.
+  Stack(const std::vector<LevelData>& data, bool fuse, std::vector<Step> steps = {});
 
   std::vector<Level> levels;
   std::vector<Stage> stages;
+  std::vector<Step> steps;  // of levels,
+  std::vector<Step> runs;   // and the same of stages
   std::vector<std::int32_t> inputs_read;  // by a wire of the first level, in rising order
-  std::int64_t inputs, outputs, neurons;  // neurons: of all levels
+  std::int64_t inputs, outputs, neurons;  // neurons: of all steps
   std::int64_t sums;                      // floats that a part of the batch adds up,
   std::int64_t cleared;                   // of which so many have to be zero before
+
+ private:
+  bool group_runs();
 };
 
 }  // namespace hardwire

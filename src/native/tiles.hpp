@@ -33,6 +33,66 @@ struct Scratch {
   Buffer input, bits, pairs, top, trees;
   Buffer rows[2];             // of gradients, for two neighbouring levels
   std::deque<Buffer> values;  // between levels; see the paths
+  std::deque<Buffer> gathered, gradients;  // what steps with sources read; see GradientPool
+};
+
+// The rows of several sources side by side, from made(step) -> out; each: values of a row.
+template <class T, class Made>
+void gather_sources(const std::vector<Source>& sources, std::int64_t each, const Made& made, T* out) {
+  for (const Source& source : sources) {
+    const std::int64_t count = (source.end - source.begin) * each;
+    std::memcpy(out, made(source.step) + source.begin * each, count * sizeof(T));
+    out += count;
+  }
+}
+
+// The gradient rows of steps that several others read, each until it is taken; of the input where the step is -1.
+class GradientPool {
+ public:
+  GradientPool(std::deque<Buffer>& buffers, std::int64_t steps, std::int64_t width)
+      : buffers_(buffers), rows_(steps + 1, nullptr), used_(steps + 1, -1), width_(width) {}
+
+  // Adds the rows of what a step has read to those of its sources, but for the steps below `lowest`.
+  template <class Outputs>
+  void add(const Step& step, const float* from, std::int64_t lowest, bool to_input, const Outputs& outputs) {
+    for (const Source& source : step.sources) {
+      const std::int64_t count = (source.end - source.begin) * width_;
+      if (source.step < 0 ? to_input : source.step >= lowest) {
+        float* to = rows_of(source.step, outputs(source.step)) + source.begin * width_;
+        for (std::int64_t i = 0; i < count; ++i) to[i] += from[i];
+      }
+      from += count;
+    }
+  }
+
+  bool has(std::int64_t step) const { return rows_[step + 1]; }
+
+  // The rows of a step, zero where nobody has added any.
+  float* rows_of(std::int64_t step, std::int64_t count) {
+    float*& rows = rows_[step + 1];
+    if (rows) return rows;
+    if (free_.empty()) {
+      free_.push_back(taken_++);
+      if (std::int64_t(buffers_.size()) < taken_) buffers_.emplace_back();
+    }
+    used_[step + 1] = free_.back();
+    free_.pop_back();
+    rows = buffers_[used_[step + 1]].template get<float>(count * width_);
+    std::memset(rows, 0, count * width_ * sizeof(float));
+    return rows;
+  }
+
+  void release(std::int64_t step) {
+    if (!rows_[step + 1]) return;
+    rows_[step + 1] = nullptr;
+    free_.push_back(used_[step + 1]);
+  }
+
+ private:
+  std::deque<Buffer>& buffers_;
+  std::vector<float*> rows_;
+  std::vector<std::int64_t> used_, free_;
+  std::int64_t width_, taken_ = 0;
 };
 
 // `count` values of T behind a line of zeros, which wires that read nothing read.

@@ -32,6 +32,8 @@ class CheckedStack:
                 old.wires is new.wires
                 and old.rows is new.rows
                 and old.gradient == new.gradient
+                and old.repeats == new.repeats
+                and old.reads == new.reads
                 and _same_form(old.function, new.function)
                 for old, new in zip(self.levels, stack.levels, strict=True)
             )
@@ -63,18 +65,57 @@ def check_stack(stack: Stack) -> None:
     """Raises a HardwireError that names the level and what is wrong with it."""
     if not stack.levels:
         raise HardwireError("a stack needs at least one level")
-    below = stack.levels[0].inputs
+    below = stack.inputs
     for number, level in enumerate(stack.levels):
+        if level.repeats is not None:
+            check_repeat(stack, number)
+            below = level.neurons
+            continue
         for tensor in (level.wires, level.rows, *level.parameters()):
             check_holds_values(f"the tensors of level {number}", tensor)
-        wrong = _wrong_choice(level) or _wrong_wires(level)
-        if wrong is None and level.inputs != below:
-            wrong = f"it reads {level.inputs} values, and the level below makes {below}"
+        wrong = _wrong_choice(level) or _wrong_wires(level) or _wrong_reads(stack, number, below)
         if wrong is not None:
             raise HardwireError(f"level {number} cannot be run: {wrong}")
         below = level.neurons
     if stack.head is not None and below % stack.head.classes:
         raise HardwireError(f"{below} outputs cannot be summed in {stack.head.classes} equal groups")
+
+
+def check_repeat(stack: Stack, number: int) -> None:
+    """Raises unless a level that repeats another is that level but for what it reads."""
+    level, first = stack.levels[number], stack.levels[number].repeats
+    wrong = None
+    if first is None or not 0 <= first < number or stack.levels[first].repeats is not None:
+        wrong = f"it repeats level {first}, which is no earlier level that makes its own choice"
+    elif not _same(stack.levels[first], level):
+        wrong = f"it repeats level {first}, but its wires or functions are others"
+    wrong = wrong or _wrong_reads(stack, number, stack.levels[number - 1].neurons)
+    if wrong is not None:
+        raise HardwireError(f"level {number} cannot be run: {wrong}")
+
+
+def _same(one: Level, other: Level) -> bool:
+    tensors = ("wires", "rows", "wire_logits", "logits")
+    return all(getattr(one, name) is getattr(other, name) for name in tensors) and (
+        (one.inputs, one.neurons, one.padded, one.gradient)
+        == (other.inputs, other.neurons, other.padded, other.gradient)
+        and _same_form(one.function, other.function)
+    )
+
+
+def _wrong_reads(stack: Stack, number: int, below: int) -> str | None:
+    """What is wrong with the values that it reads, if anything."""
+    level = stack.levels[number]
+    if level.reads is None:
+        return None if level.inputs == below else f"it reads {level.inputs} values, and the level below makes {below}"
+    for source in level.reads:
+        if not -1 <= source.level < number:
+            return f"it reads level {source.level}, which is not an earlier one"
+        there = stack.inputs if source.level < 0 else stack.levels[source.level].neurons
+        if not 0 <= source.start < source.stop <= there:
+            return f"it reads the values {source.start} to {source.stop} of level {source.level}, which has {there}"
+    given = sum(source.stop - source.start for source in level.reads)
+    return None if level.inputs == given else f"it reads {level.inputs} values, and is given {given}"
 
 
 def _wrong_choice(level: Level) -> str | None:

@@ -10,7 +10,7 @@ import functools
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import torch
@@ -26,6 +26,8 @@ from hardwire.errors import HardwireError
 from hardwire.gates import THRESHOLD
 from hardwire.noise import WIRE_STREAMS, check_samples, sample_stream_word, stream_word
 from hardwire.selection import CLEAN, Method
+
+_Item = TypeVar("_Item")
 
 
 def available() -> bool:
@@ -99,7 +101,29 @@ def prepare(stack: Stack, before: object, fuse: bool = True) -> Prepared:
     if isinstance(before, Prepared) and before.checked.fits(stack):
         return before
     checked = CheckedStack.check(stack)
-    return Prepared(checked, _native.Engine([_native_level(level) for level in stack.levels], fuse))
+    return Prepared(checked, _native.Engine([_native_level(x) for x in _own(stack.levels)], fuse, _steps(stack)))
+
+
+def _own(levels: Sequence[_Item], of: Sequence[Level] | None = None) -> list[_Item]:
+    """Of the levels, or of what there is for each level, those that make their own choice."""
+    return [x for x, level in zip(levels, of or levels, strict=True) if level.repeats is None]  # type: ignore[attr-defined]
+
+
+def _own_numbers(stack: Stack) -> list[int]:
+    """The number of each level among those that make their own choice; that of the other one where it repeats one."""
+    numbers: list[int] = []
+    for level in stack.levels:
+        numbers.append(numbers[level.repeats] if level.repeats is not None else max(numbers, default=-1) + 1)
+    return numbers
+
+
+def _steps(stack: Stack) -> list[tuple[int, list[tuple[int, int, int]]]]:
+    if not stack.read_later and all(level.repeats is None for level in stack.levels):
+        return []
+    return [
+        (own, [tuple(source) for source in level.reads or ()])
+        for own, level in zip(_own_numbers(stack), stack.levels, strict=True)
+    ]
 
 
 def _native_level(level: Level) -> Any:
@@ -139,6 +163,7 @@ def select(request: Request, prepared: Prepared, confidence: bool) -> tuple[Nati
     """Makes the choices of every level, and computes their confidence if asked for."""
     if _per_sample(request):
         check_samples(request.x.shape[0])
+    levels = request.stack.levels
     words, floats = _samples(request.x, request.hard, deploy=request.mode == "deploy")
     logits = _pairs(request.stack, _arrays(request.stack.parameters()))
     choice = NativeChoice(_native.Choice(), logits, words, floats)
@@ -154,17 +179,20 @@ def select(request: Request, prepared: Prepared, confidence: bool) -> tuple[Nati
         raise HardwireError("the logits hold NaN or infinity; lower the learning rate or check the inputs")
     if not confidence:
         return choice, [Confidence() for _ in request.stack.levels]
-    return choice, [
-        Confidence(None if level.logits is None else f, None if level.wire_logits is None else w)
-        for level, f, w in zip(request.stack.levels, functions, wires, strict=True)
-    ]
+    own = zip(functions, wires, strict=True)
+    return choice, [_confidence(level, *next(own)) if level.repeats is None else Confidence() for level in levels]
+
+
+def _confidence(level: Level, functions: float, wires: float) -> Confidence:
+    return Confidence(None if level.logits is None else functions, None if level.wire_logits is None else wires)
 
 
 def _first_to_read(request: Request) -> int:
     """The first level whose inputs need a gradient."""
     if not torch.is_grad_enabled() or request.mode == "deploy":
         return len(request.stack.levels)
-    return 0 if isinstance(request.x, torch.Tensor) and request.x.requires_grad else 1
+    repeats = any(level.repeats is not None for level in request.stack.levels)
+    return 0 if repeats or (isinstance(request.x, torch.Tensor) and request.x.requires_grad) else 1
 
 
 def run(request: Request, prepared: Prepared, choice: NativeChoice) -> torch.Tensor:
@@ -253,11 +281,12 @@ def _pairs(stack: Stack, arrays: list[NDArray[np.float32]]) -> list[tuple[_Array
     return [
         (None if level.logits is None else next(rest), None if level.wire_logits is None else next(rest))
         for level in stack.levels
+        if level.repeats is None
     ]
 
 
 def _rules(request: Request, confidence: bool = False) -> list[Any]:
-    return [_rule(rule, confidence) for rule in request.rules]
+    return [_rule(rule, confidence) for rule in _own(request.rules, request.stack.levels)]
 
 
 def _rule(rule: Rule, confidence: bool) -> Any:

@@ -56,13 +56,16 @@ def select(
     Where every sample draws its own noise there are as many choices as samples; `run` makes them, a few at a time.
     """
     levels = request.stack.levels
-    choices = [_choose(level, rule) for level, rule in zip(levels, request.rules, strict=True)]
+    choices: list[LevelChoice] = []
+    for level, rule in zip(levels, request.rules, strict=True):
+        choices.append(_choose(level, rule) if level.repeats is None else choices[level.repeats])
     if not confidence:
         return choices, [Confidence() for _ in levels]
     confidences = []
     for level in levels:
-        functions = None if level.logits is None else function_confidence(level)(level.logits)
-        wires = None if level.wire_logits is None else selection.confidence(level.wire_logits)
+        own = level.repeats is None
+        functions = function_confidence(level)(level.logits) if own and level.logits is not None else None
+        wires = None if level.wire_logits is None or not own else selection.confidence(level.wire_logits)
         confidences.append(Confidence(functions, wires))
     return choices, confidences
 
@@ -119,8 +122,13 @@ def run(request: Request, prepared: CheckedStack | None, choice: Sequence[LevelC
     parameters = stack.parameters()
     dtype = parameters[0].dtype if parameters else torch.float32
     h = _columns(request.x, dtype, deploy=request.mode == "deploy")
-    for level, rule, chosen in zip(stack.levels, request.rules, choice, strict=True):
+    made = {-1: h}  # outputs that a later level reads
+    for number, (level, rule, chosen) in enumerate(zip(stack.levels, request.rules, choice, strict=True)):
+        if level.reads is not None:
+            h = torch.cat([made[source.level][source.start : source.stop] for source in level.reads])
         h = _level(h, level, rule, chosen)
+        if number in stack.read_later:
+            made[number] = h
     if stack.head is None:
         return h.T
     sums: torch.Tensor = h.unflatten(0, (stack.head.classes, -1)).sum(1, dtype=sum_dtype(h)).T
@@ -238,7 +246,8 @@ class _Bilinear(_KeepsInputs):
         for part in _parts(*out.shape):
             a, b = h.index_select(0, first[part]), h.index_select(0, second[part])
             c0, c1, c2, c3 = c[part].unsqueeze(-1).unbind(1)
-            out[part] = torch.addcmul(c2, c3, a).mul_(b).addcmul_(c1, a).add_(c0)
+            # through many levels an error below 0 can double in each, as in OR(x, x) = 2x - x * x
+            out[part] = torch.addcmul(c2, c3, a).mul_(b).addcmul_(c1, a).add_(c0).clamp_(0, 1)
         return out
 
     @staticmethod
@@ -266,7 +275,7 @@ class _Multilinear(_KeepsInputs):
     def forward(h: torch.Tensor, values: torch.Tensor, wires: torch.Tensor) -> torch.Tensor:
         out = h.new_empty(wires.shape[1], h.shape[1])
         for part in _parts(len(out), h.shape[1], values.shape[1]):
-            out[part] = interpolate(values[part].unsqueeze(1), h[wires[:, part]].unbind(0))
+            out[part] = interpolate(values[part].unsqueeze(1), h[wires[:, part]].unbind(0)).clamp_(0, 1)
         return out
 
     @staticmethod

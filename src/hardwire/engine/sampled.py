@@ -51,7 +51,7 @@ class _Sampled(torch.autograd.Function):
         for part in _parts(*out.shape):
             a, b = h.index_select(0, first[part]), h.index_select(0, second[part])
             hard, soft = _weights(logits[part], rows[part], rule, h.shape[1])
-            out[part] = (_features(a, b) * ((hard if rule.method.hard else soft) @ _matrix(h))).sum(-1)
+            out[part] = (_features(a, b) * ((hard if rule.method.hard else soft) @ _matrix(h))).sum(-1).clamp_(0, 1)
         return out
 
     @staticmethod

@@ -6,8 +6,9 @@ has to know either. Surprising: a wire may be `CONST_ZERO`, the constant 0; padd
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
@@ -33,6 +34,14 @@ GRADIENTS = (MAXIMUM, FORMULA)
 Input: TypeAlias = "torch.Tensor | Bits"
 
 
+class Source(NamedTuple):
+    """A part of what a level reads: the values [start, stop) of level number `level`, or of the input where that is -1."""
+
+    level: int
+    start: int
+    stop: int
+
+
 @dataclass(frozen=True, eq=False)
 class Level:
     """A row of neurons, each a Boolean function of a few inputs.
@@ -50,6 +59,9 @@ class Level:
         padded: Whether a wire may be CONST_ZERO.
         gradient: For a fixed OR: "formula", or "maximum" to give the gradient to the larger input as max-pooling does;
             of equal inputs to the first.
+        repeats: The number of an earlier level of the stack that this one is once more: the same wires, choice and
+            noise, on other values. Gradients of all repetitions add up. None where it makes its own choice.
+        reads: What it reads, side by side; None for all that the level before computes.
 
     Example:
         >>> import hardwire as hw
@@ -66,6 +78,8 @@ class Level:
     rows: torch.Tensor | None = None
     padded: bool = False
     gradient: str = FORMULA
+    repeats: int | None = None
+    reads: tuple[Source, ...] | None = None
 
     @property
     def arity(self) -> int:
@@ -98,7 +112,9 @@ class Level:
         return self.wires.shape[2] if self.wires.ndim == 3 else None
 
     def parameters(self) -> list[torch.Tensor]:
-        """The logits of functions and of wires, where there are any."""
+        """The logits of functions and of wires, where there are any of its own."""
+        if self.repeats is not None:
+            return []
         return [logits for logits in (self.logits, self.wire_logits) if logits is not None]
 
 
@@ -139,6 +155,33 @@ class Stack:
 
     def parameters(self) -> list[torch.Tensor]:
         return [logits for level in self.levels for logits in level.parameters()]
+
+    @cached_property
+    def read_later(self) -> frozenset[int]:
+        """The numbers of the levels that `reads` of others name, and -1 if one of them names the input."""
+        return frozenset(source.level for level in self.levels for source in level.reads or ())
+
+
+def unrolled(
+    levels: Sequence[Level], state: int, starts: Sequence[Source], inputs: Sequence[Source], first: int = 0
+) -> list[Level]:
+    """The steps of a loop, one after another: each reads the state that the one before has made, and its own input.
+
+    Args:
+        levels: One step; its first level reads [state, input], its last one makes [state, output].
+        state: The number of bits of the state.
+        starts: Where the state of the first step is.
+        inputs: Where the input of each step is.
+        first: The number that the first of the levels has in the stack.
+    """
+    result: list[Level] = []
+    for step, source in enumerate(inputs):
+        before = tuple(starts) if step == 0 else (Source(first + len(result) - 1, 0, state),)
+        given = (source,) if source.stop > source.start else ()
+        for number, level in enumerate(levels):
+            repeats = None if step == 0 else first + number
+            result.append(replace(level, repeats=repeats, reads=None if number else (*before, *given)))
+    return result
 
 
 class TauSnapshot:
@@ -255,11 +298,13 @@ class FrozenLevel:
         inputs: How many values it reads.
         wires: int32 [n, neurons], each an input that there is.
         tables: uint64 [neurons]; bit `address` is the output where input j is bit j of the address.
+        reads: What it reads; None for the level before.
     """
 
     inputs: int
     wires: "NDArray[np.int32]"
     tables: "NDArray[np.uint64]"
+    reads: tuple[Source, ...] | None = None
 
     @property
     def gates(self) -> "NDArray[np.uint8]":
@@ -277,7 +322,11 @@ def freeze(stack: Stack) -> list[FrozenLevel]:
 
     A neuron that reads CONST_ZERO is replaced by what it computes there; an AND, for example, becomes FALSE.
     """
-    return [_freeze_level(level) for level in stack.levels]
+    frozen: list[FrozenLevel] = []
+    for level in stack.levels:
+        own = _freeze_level(level) if level.repeats is None else frozen[level.repeats]
+        frozen.append(replace(own, reads=level.reads))
+    return frozen
 
 
 def _freeze_level(level: Level) -> FrozenLevel:

@@ -8,7 +8,7 @@ adds one.
 import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
 import torch
@@ -18,7 +18,7 @@ from hardwire import selection
 from hardwire.bits import Bits
 from hardwire.engine.functions import Fixed
 from hardwire.engine.reference import function_confidence
-from hardwire.engine.stack import Confidence, Head, Input, Level, Request, Rule, Stack
+from hardwire.engine.stack import Confidence, Head, Input, Level, Request, Rule, Source, Stack
 from hardwire.errors import HardwireError, check_holds_values, check_new
 from hardwire.layers.selector import Pass, Selecting, Selector
 from hardwire.layers.size import LayerSize
@@ -215,8 +215,12 @@ class Passes:
 
     def rules(self) -> list[Rule]:
         """A rule for each level; each selector numbers its levels from 0."""
-        rules, count = [], dict.fromkeys(self.passes, 0)
+        rules: list[Rule] = []
+        count = dict.fromkeys(self.passes, 0)
         for part in self.parts:
+            if part.level.repeats is not None:
+                rules.append(rules[part.level.repeats])
+                continue
             if part.selector is None:
                 rules.append(fixed_rule(self.mode))
                 continue
@@ -248,11 +252,21 @@ class Passes:
 
 def parts_of(layers: Iterable[GateLayer], selector: Selector | None = None) -> list[NetworkPart]:
     """The levels of layers in order, each with the layer's selector, or with this one if it has none."""
-    parts = []
+    parts: list[NetworkPart] = []
     for layer in layers:
-        chosen_by = layer.selector or selector
-        parts += [NetworkPart(level, chosen_by if level.parameters() else None) for level in layer.levels()]
+        chosen_by, before = layer.selector or selector, len(parts)
+        for level in layer.levels():
+            own = level if not before else _moved(level, before)
+            parts.append(NetworkPart(own, chosen_by if own.parameters() else None))
     return parts
+
+
+def _moved(level: Level, by: int) -> Level:
+    """A level of a layer with so many levels before it, which what it names by number has to follow."""
+    if level.repeats is None and level.reads is None:
+        return level
+    reads = None if level.reads is None else tuple(Source(s.level + by, s.start, s.stop) for s in level.reads)
+    return replace(level, repeats=None if level.repeats is None else level.repeats + by, reads=reads)
 
 
 @functools.cache
