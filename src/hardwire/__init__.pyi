@@ -38,6 +38,7 @@ from .layers import LogicLayer as LogicLayer
 from .layers import LutLayer as LutLayer
 from .layers import NumberSum as NumberSum
 from .layers import OrPool2d as OrPool2d
+from .layers import Recurrent as Recurrent
 from .layers import one_step as one_step
 from .layers import selection_mode as selection_mode
 from .measure import commitment as commitment

@@ -110,7 +110,11 @@ class Circuit:
         net = fuse(gates)
         levels = freeze(net.stack())
         gates, wirings = [level.gates for level in levels], [level.wires for level in levels]
-        netlist, number = Netlist.from_layers(net.inputs, gates, wirings), Number.of(net.group_sum, net.widths[-1])
+        reads = [level.reads for level in levels]
+        netlist, number = (
+            Netlist.from_layers(net.inputs, gates, wirings, reads),
+            Number.of(net.group_sum, net.widths[-1]),
+        )
         return cls(netlist, net.classes, encoder or net.encoder, provenance or Provenance(), number, net.columns)
 
     @property

@@ -60,22 +60,36 @@ class Netlist:
         self._check_nodes()
 
     @classmethod
-    def from_layers(cls, inputs: int, gates: Sequence[npt.ArrayLike], wirings: Sequence[npt.ArrayLike]) -> "Netlist":
-        """Builds a netlist from layers of plain arrays, as described for `Circuit.from_layers`."""
+    def from_layers(
+        cls,
+        inputs: int,
+        gates: Sequence[npt.ArrayLike],
+        wirings: Sequence[npt.ArrayLike],
+        reads: Sequence[Sequence[tuple[int, int, int]] | None] | None = None,
+    ) -> "Netlist":
+        """Builds a netlist from layers of plain arrays, as described for `Circuit.from_layers`.
+
+        reads: for a layer that does not read the one before: parts (layer, start, stop) side by side; layer -1 is the
+            inputs.
+        """
         if not len(gates) == len(wirings) >= 1:
             raise HardwireError(f"give as many wirings as layers, at least one, not {len(wirings)} for {len(gates)}")
         numbers = [_vector("gate", gate, np.uint8) for gate in gates]
-        start, width, nodes = 0, inputs, []
+        starts = [0, *np.cumsum([inputs, *map(len, numbers)]).tolist()]
+        width, nodes = inputs, []
         for layer, (gate, given) in enumerate(zip(numbers, wirings, strict=True)):
-            wiring = np.asarray(given, np.int64)
+            wiring, parts = np.asarray(given, np.int64), reads and reads[layer]
+            there = np.arange(starts[layer], starts[layer] + width)
+            if parts:
+                there = np.concatenate([starts[at + 1] + np.arange(begin, end) for at, begin, end in parts])
             if wiring.shape != (2, len(gate)):
                 raise HardwireError(f"layer {layer} has {len(gate)} gates, so its wiring is [2, {len(gate)}]")
-            if wiring.size and (wiring.min() < 0 or wiring.max() >= width):
-                raise HardwireError(f"the wiring of layer {layer} must lie in 0 to {width - 1}, a dangling wire")
-            nodes.append(wiring + start)
-            start, width = start + width, len(gate)
+            if wiring.size and (wiring.min() < 0 or wiring.max() >= len(there)):
+                raise HardwireError(f"the wiring of layer {layer} must lie in 0 to {len(there) - 1}, a dangling wire")
+            nodes.append(there[wiring])
+            width = len(gate)
         first, second = np.concatenate(nodes, axis=1)
-        return cls(inputs, np.concatenate(numbers), first, second, np.arange(start, start + width))
+        return cls(inputs, np.concatenate(numbers), first, second, np.arange(starts[-2], starts[-1]))
 
     def _check_nodes(self) -> None:
         if len(self.outputs) == 0:

@@ -13,7 +13,7 @@ import torch
 from hardwire.build import why_no_native
 from hardwire.engine import native, reference
 from hardwire.engine.functions import Choose, Entries, Fixed
-from hardwire.engine.stack import MODES, Confidence, Head, Level, Request, Rule, Stack
+from hardwire.engine.stack import MODES, Confidence, Head, Level, Request, Rule, Source, Stack
 from hardwire.errors import HardwireError, unknown_name
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "Level",
     "Request",
     "Rule",
+    "Source",
     "Stack",
     "check_engine",
     "choose",

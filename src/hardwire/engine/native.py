@@ -121,7 +121,7 @@ def _steps(stack: Stack) -> list[tuple[int, list[tuple[int, int, int]]]]:
     if not stack.read_later and all(level.repeats is None for level in stack.levels):
         return []
     return [
-        (own, [tuple(source) for source in level.reads or ()])
+        (own, [(source.level, source.start, source.stop) for source in level.reads or ()])
         for own, level in zip(_own_numbers(stack), stack.levels, strict=True)
     ]
 

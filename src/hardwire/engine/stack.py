@@ -35,7 +35,7 @@ Input: TypeAlias = "torch.Tensor | Bits"
 
 
 class Source(NamedTuple):
-    """A part of what a level reads: the values [start, stop) of level number `level`, or of the input where that is -1."""
+    """A part of what a level reads: the values [start, stop) of level number `level`; -1 is the input."""
 
     level: int
     start: int

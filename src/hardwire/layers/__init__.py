@@ -7,6 +7,7 @@ from hardwire.layers.group_sum import GroupSum, NumberSum, check_groups, class_s
 from hardwire.layers.logic import LogicLayer
 from hardwire.layers.lut import LutLayer
 from hardwire.layers.pool import OrPool2d
+from hardwire.layers.recurrent import Recurrent
 from hardwire.layers.selector import Selecting, Selector, one_step, selection_mode
 from hardwire.layers.size import LayerSize
 from hardwire.layers.wired import WiredLayer
@@ -24,6 +25,7 @@ __all__ = [
     "NetworkPart",
     "NumberSum",
     "OrPool2d",
+    "Recurrent",
     "Selecting",
     "Selector",
     "WiredLayer",

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from hardwire.bits import Bits
 from hardwire.engine.functions import Choose, Entries, Fixed, interpolate
 from hardwire.engine.reference import choose_functions, choose_wires
-from hardwire.engine.stack import Input, Level, Rule
+from hardwire.engine.stack import Input, Level, Rule, Source
 from hardwire.errors import HardwireError
 from hardwire.layers import Fused, Selector, selection_mode
 from hardwire.layers.base import Passes
@@ -120,14 +120,20 @@ def _node_tallies(model: nn.Module, x: Input, draw: int) -> Iterator[_Tally]:
     """One tally for each level that chooses its functions."""
     for module, given in _selecting_inputs(model, x, draw):
         h = given.unpack(torch.float64) if isinstance(given, Bits) else given.double()
-        for level, rule in _method_rules(module, draw):
+        made, tallies = [h.flatten(1)], dict[int, _Tally]()
+        for number, (level, rule) in enumerate(_method_rules(module, draw)):
+            reads = level.reads or (Source(number - 1, 0, level.inputs),)
+            h = torch.cat([made[source.level + 1][:, source.start : source.stop] for source in reads], dim=1)
             inputs = _inputs(h, level, rule)
             if isinstance(level.function, Fixed):
-                h = interpolate(h.new_tensor(level.function.table), inputs)
+                made.append(interpolate(h.new_tensor(level.function.table), inputs))
                 continue
             forward, effective, deployed = _node_values(level, rule, len(h))
-            yield _Tally.of(*_gap_and_bound(level, effective, deployed, inputs))
-            h = interpolate(_by_neuron(forward, level), inputs)
+            tally = _Tally.of(*_gap_and_bound(level, effective, deployed, inputs))
+            own = number if level.repeats is None else level.repeats
+            tallies[own] = tallies[own].add(tally) if own in tallies else tally
+            made.append(interpolate(_by_neuron(forward, level), inputs))
+        yield from tallies.values()
 
 
 def _gap_and_bound(

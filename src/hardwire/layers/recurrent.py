@@ -1,0 +1,298 @@
+"""`Recurrent`: a cell of layers that runs once for every step of a sequence, and keeps a state between steps.
+
+A loop is its unrolled levels: those of the first step, and their repetitions (`Level.repeats`). Engines, measurements
+and circuits know nothing else about time. Surprising: a loop of T steps has the parameters of one, and the gradient of
+each is the sum over the steps.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from hardwire.bits import Bits
+from hardwire.engine.functions import Entries, Fixed
+from hardwire.engine.stack import CONST_ZERO, Input, Level, Source, unrolled
+from hardwire.errors import HardwireError, unknown_name, whole_number
+from hardwire.gates import GATES
+from hardwire.layers.base import LAYERS, GateLayer, register_layer
+from hardwire.layers.selector import Selector
+from hardwire.layers.size import LayerSize, check_derived
+from hardwire.randomness import check_seed, normal
+from hardwire.selection import Method
+from hardwire.temperature import Temperature
+
+OUTPUTS = ("last", "all", "sum")
+INITIAL = ("zeros", "learned", "input")
+MOST_STEPS = 10_000
+MOST_LEVELS = 100_000  # of all steps together
+
+_GATES = {gate.name: Fixed.of_gate(gate.index) for gate in GATES}
+_ZEROS, _ONES, _COPY = _GATES["FALSE"], _GATES["TRUE"], _GATES["A"]
+
+
+class CellLayers(nn.ModuleList):
+    """An nn.ModuleList of layers of gates, for type checkers."""
+
+    if TYPE_CHECKING:
+
+        def __iter__(self) -> Iterator[GateLayer]: ...
+        def __getitem__(self, index: int) -> GateLayer: ...  # type: ignore[override]
+
+
+@register_layer
+class Recurrent(GateLayer):
+    """A loop: a cell reads [state, input] and makes [state, output], once for each step.
+
+    Maps sequences [batch, steps, bits] (or flat, [batch, steps * bits]) to outputs, flat. A cell that makes nothing but
+    its state has the state as its output.
+
+    Args:
+        cell: A layer or several, the first of which reads `state` bits and then those of a step; the last makes
+            `state` bits and then those of the output.
+        steps: The number of steps.
+        state: The number of bits of the state.
+        initial: The state before the first step: "zeros"; a list of bits; "learned" bits; or "input", where the input
+            of the layer is the state in which it starts.
+        outputs: The output of the "last" step; of "all", step by step; or "sum": of all, the steps of each bit side by
+            side, so that class sums count all steps.
+        held: Whether every step reads the same input, [batch, bits].
+        method: As in `LogicLayer`; the cell's layers have none of their own.
+        tau: As in `LogicLayer`.
+        cage: As in `LogicLayer`. It moves once for a training step, however many steps the loop has.
+        seed: The seed of learned initial bits and of the noise.
+        engine: As in `LogicLayer`.
+
+    Example:
+        >>> import hardwire as hw
+        >>> import torch
+        >>> cell = [hw.LogicLayer(24 + 8, 200, seed=0), hw.LogicLayer(200, 24 + 10, seed=1)]
+        >>> loop = hw.Recurrent(cell, steps=5, state=24, seed=2)
+        >>> loop(torch.rand(3, 5, 8).round()).shape
+        torch.Size([3, 10])
+    """
+
+    kind = "recurrent"
+    steps: int
+    state: int
+    initial: str | list[int]
+    outputs: str
+    held: bool
+    bits: int
+    output_bits: int
+    cell: "CellLayers"
+
+    def __init__(
+        self,
+        cell: GateLayer | Sequence[GateLayer],
+        steps: int,
+        state: int,
+        initial: str | Sequence[int] = "zeros",
+        outputs: str = "last",
+        held: bool = False,
+        method: str | Method | None = None,
+        tau: float | Temperature | None = None,
+        cage: bool | None = None,
+        seed: int | None = None,
+        engine: str = "auto",
+    ):
+        super().__init__(engine)
+        if outputs not in OUTPUTS:
+            raise unknown_name("outputs", outputs, OUTPUTS)
+        self.cell = CellLayers(_check_cell(cell))
+        self.steps, self.state = _check_steps(steps, self.cell), whole_number("state", state)
+        self.initial, self.outputs, self.held = _check_initial(initial, self.state), outputs, bool(held)
+        self.seed = check_seed(seed)
+        first, last = self.cell[0].inputs, self.cell[-1].neurons
+        if first < self.state or last < self.state:
+            raise HardwireError(
+                f"a cell with a state of {self.state} bits reads and makes at least {self.state}; this one reads "
+                f"{first} and makes {last}"
+            )
+        self.bits, self.output_bits = first - self.state, last - self.state or self.state
+        self._output_start = self.state if last > self.state else 0
+        if (self.initial == "input") != (self.bits == 0):
+            raise HardwireError(
+                f"the cell reads {self.bits} bits beside its state; with initial='input' it reads its state alone, and "
+                "otherwise at least one more"
+            )
+        self.input_shape = self._shape_of_input()
+        parts = 1 if outputs == "last" else self.steps
+        self.output_shape = (self.output_bits,) if parts == 1 else (parts, self.output_bits)
+        self.initial_logits: nn.Parameter | None = None
+        if self.initial == "learned":
+            self.initial_logits = nn.Parameter(normal(self.seed, "recurrent.initial", self.state, 1))
+        check_derived(2 * (parts * self.output_bits + 2 * self.state))
+        self._wires = [_constant_wires(self.state), self._output_wires(parts)]
+        self.own_choice = any(argument is not None for argument in (method, tau, cage))
+        self.selector = Selector(
+            "hard-st" if method is None else method, 1.0 if tau is None else tau, bool(cage), self.seed
+        )
+        for level in self.levels():
+            if level.candidates is not None:
+                self.selector.add_wires(level.candidates)
+            if not isinstance(level.function, Fixed):
+                self.selector.add_functions(level.function.choices)
+
+    def levels(self) -> list[Level]:
+        levels, starts = self._start()
+        inputs = [self._input_of(step) for step in range(self.steps)]
+        cell: list[Level] = []
+        for layer in self.cell:
+            cell += layer.levels()
+        levels += unrolled(cell, self.state, starts, inputs, len(levels))
+        ends = range(len(levels) - len(cell) * (self.steps - 1) - 1, len(levels), len(cell))
+        span = self._output_start, self._output_start + self.output_bits
+        reads = tuple(Source(end, *span) for end in (ends[-1:] if self.outputs == "last" else ends))
+        wires = self._wires[1]
+        levels.append(Level(wires.shape[1], wires.shape[1], wires, _COPY, reads=reads))
+        return levels
+
+    def forward(self, x: Input) -> torch.Tensor:
+        return super().forward(self.flat(x))
+
+    def flat(self, x: Input) -> Input:
+        """Sequences [batch, steps, bits] as rows [batch, steps * bits]; rows stay as they are."""
+        if isinstance(x, list | tuple):
+            lengths = sorted({len(sequence) for sequence in x})
+            raise HardwireError(
+                f"sequences come as one tensor [batch, {self.steps}, {self.bits}]; these have lengths {lengths}"[:200]
+            )
+        if isinstance(x, Bits) or x.ndim != 3:
+            return x
+        if x.shape[1:] != self.input_shape:
+            raise HardwireError(
+                f"these sequences are {list(x.shape[1:])}, [steps, bits]; this loop reads {list(self.input_shape)}"
+            )
+        return x.flatten(1)
+
+    def config(self) -> dict[str, Any]:
+        cell = [{"kind": layer.kind, "arguments": layer.config()} for layer in self.cell]
+        names = ("steps", "state", "initial", "outputs", "held", "seed")
+        return {"cell": cell, **{name: getattr(self, name) for name in names}}
+
+    @classmethod
+    def size_of(cls, config: dict[str, Any]) -> LayerSize:
+        entries = _entries(config)
+        sizes = [LAYERS[entry["kind"]].size_of(entry["arguments"]) for entry in entries]
+        steps = whole_number("steps", config.get("steps"))
+        state = whole_number("state", config.get("state"))
+        if steps > MOST_STEPS or steps * len(entries) > MOST_LEVELS:
+            raise HardwireError(f"{steps:,} steps of {len(entries)} layers are more than a loop may have")
+        # the last layer's neurons are numbers in its state or wires, so its outputs are no more than these
+        outputs = max(sizes[-1].state, sizes[-1].derived) * (1 if config.get("outputs") == "last" else steps)
+        derived = sum(size.derived for size in sizes) + 4 * state
+        learned = state if config.get("initial") == "learned" else 0
+        check_derived(outputs // 2)  # a neuron has four numbers at least
+        return LayerSize(sum(size.state for size in sizes) + learned, derived)
+
+    @classmethod
+    def restore(cls, config: dict[str, Any], tensors: dict[str, torch.Tensor]) -> "Recurrent":
+        cell = []
+        for number, entry in enumerate(_entries(config)):
+            prefix = f"cell.{number}."
+            own = {name.removeprefix(prefix): x for name, x in tensors.items() if name.startswith(prefix)}
+            cell.append(LAYERS[entry["kind"]].restore(entry["arguments"], own))
+        return cls(**(config | {"cell": cell}))
+
+    def extra_repr(self) -> str:
+        return f"steps={self.steps}, state={self.state}, initial={self.initial!r:.20}, outputs={self.outputs}"
+
+    def _apply(self, fn: Any, recurse: bool = True) -> "Recurrent":
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        self._wires = [fn(wires) for wires in self._wires]
+        return self
+
+    def _shape_of_input(self) -> tuple[int, ...]:
+        if self.initial == "input":
+            return (self.state,)
+        return (self.bits,) if self.held else (self.steps, self.bits)
+
+    def _input_of(self, step: int) -> Source:
+        start = 0 if self.held else step * self.bits
+        return Source(-1, start, start + self.bits)
+
+    def _start(self) -> tuple[list[Level], list[Source]]:
+        """The levels that make the initial state, and where it is."""
+        if self.initial == "input":
+            return [], [Source(-1, 0, self.state)]
+        wires, state = self._wires[0], self.state
+        if self.initial_logits is not None:  # no input decides which entry of a table is read, so all are the same one
+            logits = self.initial_logits.expand(-1, 4)
+            return [Level(self.inputs, state, wires, Entries(logits), padded=True)], [Source(0, 0, state)]
+        bits = [0] * state if isinstance(self.initial, str) else self.initial
+        used = sorted(set(bits))
+        levels = []
+        for number, bit in enumerate(used):
+            reads = None if number == 0 else (Source(-1, 0, self.inputs),)
+            levels.append(Level(self.inputs, state, wires, (_ZEROS, _ONES)[bit], padded=True, reads=reads))
+        sources: list[Source] = []
+        for place, bit in enumerate(bits):
+            level = used.index(bit)
+            if sources and sources[-1].level == level:
+                sources[-1] = Source(level, sources[-1].start, place + 1)
+            else:
+                sources.append(Source(level, place, place + 1))
+        return levels, sources
+
+    def _output_wires(self, parts: int) -> torch.Tensor:
+        order = torch.arange(parts * self.output_bits, dtype=torch.int32)
+        if self.outputs == "sum":
+            order = order.view(parts, self.output_bits).T.flatten()
+        return order.expand(2, -1).contiguous()
+
+
+def _constant_wires(neurons: int) -> torch.Tensor:
+    return torch.full((2, neurons), CONST_ZERO, dtype=torch.int32)
+
+
+def _check_cell(cell: GateLayer | Sequence[GateLayer]) -> list[GateLayer]:
+    """Returns the layers of a cell, connected and without a method of their own."""
+    layers: list[GateLayer] = [cell] if isinstance(cell, GateLayer) else list(cell)
+    if not layers:
+        raise HardwireError("a cell has at least one layer; give a list such as [hw.LogicLayer(...)]")
+    for layer in layers:
+        if not isinstance(layer, GateLayer) or isinstance(layer, Recurrent):
+            raise HardwireError(f"{type(layer).__name__} cannot be in a cell; it consists of layers such as LogicLayer")
+        if layer.own_choice:
+            raise HardwireError("a layer of a cell has no method, tau or cage of its own; give them to the loop")
+        layer.selector = None
+    if len(set(layers)) < len(layers):
+        raise HardwireError("a layer is in the cell twice; make one for each position")
+    shape = layers[0].input_shape
+    for layer in layers:
+        layer.connect(shape)
+        shape = layer.output_shape
+    return layers
+
+
+def _check_steps(steps: int, cell: nn.ModuleList) -> int:
+    if whole_number("steps", steps) > MOST_STEPS or steps * len(cell) > MOST_LEVELS:
+        raise HardwireError(f"{steps:,} steps of {len(cell)} layers are more than a loop may have; use {MOST_STEPS:,}")
+    return steps
+
+
+def _check_initial(initial: str | Sequence[int], state: int) -> str | list[int]:
+    if isinstance(initial, str):
+        if initial not in INITIAL:
+            raise unknown_name("initial", initial, INITIAL)
+        return initial
+    bits = [int(bit) for bit in initial]
+    if len(bits) != state or not set(bits) <= {0, 1}:
+        raise HardwireError(f"the initial state is {state} bits, each 0 or 1, not {initial!r:.60}")
+    return bits
+
+
+def _entries(config: dict[str, Any]) -> list[dict[str, Any]]:
+    """The layers of a cell in a file, of known kinds; a cell in a cell is none."""
+    entries = config.get("cell")
+    if not isinstance(entries, list) or not entries:
+        raise HardwireError(f"the cell of its config is {entries!r:.60}")
+    for entry in entries:
+        if not isinstance(entry, dict) or not isinstance(entry.get("arguments"), dict):
+            raise HardwireError(f"a layer of the cell of its config is {entry!r:.60}")
+        kind = entry.get("kind")
+        if not isinstance(kind, str) or kind not in LAYERS or issubclass(LAYERS[kind], Recurrent):
+            raise unknown_name("kind of layer in a cell", str(kind), [name for name in LAYERS if name != "recurrent"])
+    return entries
