@@ -129,11 +129,7 @@ class Recurrent(GateLayer):
         self.selector = Selector(
             "hard-st" if method is None else method, 1.0 if tau is None else tau, bool(cage), self.seed
         )
-        for level in self.levels():
-            if level.candidates is not None:
-                self.selector.add_wires(level.candidates)
-            if not isinstance(level.function, Fixed):
-                self.selector.add_functions(level.function.choices)
+        self.selector.prepare_for(self.levels())
 
     def levels(self) -> list[Level]:
         levels, starts = self._start()
