@@ -24,13 +24,13 @@ def has(isa: str) -> bool:
 
 @needs_native
 @pytest.mark.parametrize("isa", training_digests.INSTRUCTION_SETS)
-def test_200_training_steps_end_with_the_bits_that_they_always_ended_with(isa):
+def test_60_training_steps_end_with_the_bits_that_they_always_ended_with(isa):
     if not has(isa):
         pytest.skip(f"needs a processor with {isa}")
     assert training_digests.in_process(isa) == EXPECTED[isa]
 
 
-def test_200_training_steps_of_the_reference_engine_end_with_the_same_bits():
+def test_60_training_steps_of_the_reference_engine_end_with_the_same_bits():
     assert training_digests.in_process("reference") == EXPECTED["reference"]
 
 
