@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,8 @@ from cases import needs_native
 from small_runs import digits
 
 import hardwire as hw
-from hardwire import study
 
-FILES = Path(__file__).parents[1] / "files" / "0.1.0"
+FILES = Path(__file__).parents[1] / "files"
 EXPECTED = json.loads(training_digests.EXPECTED.read_text())
 
 
@@ -35,21 +33,6 @@ def test_60_training_steps_of_the_reference_engine_end_with_the_same_bits():
 
 
 def test_a_circuit_file_loads_and_gives_the_same_scores():
-    expected = json.loads((FILES.parent / "circuit_scores.json").read_text())
-    circuit = hw.Circuit.load(FILES.parent / "circuit.hwc")
+    expected = json.loads((FILES / "circuit_scores.json").read_text())
+    circuit = hw.Circuit.load(FILES / "circuit.hwc")
     assert circuit.scores(digits().raw("test")[:100], raw=True).tolist() == expected
-
-
-def test_a_study_store_of_0_1_0_opens_with_all_its_runs(tmp_path):
-    path = Path(shutil.copy(FILES / "study.sqlite", tmp_path / "study.sqlite"))
-    before = path.read_bytes()
-    with study.Store(path) as store:
-        runs, facts = store.finished(), store.facts()
-    assert len(runs) == 6 and all(run.final["iteration"] == 60 for run in runs)
-    assert path.read_bytes() == before  # reading changes no file
-    assert len(study.describe(FILES / "study.toml")) == 6 and "pixels digits" in facts
-    with study.Store(path, create=True) as store:  # going on in it rewrites it, and loses nothing
-        assert store.finished() == runs
-    with study.Store(path) as store:
-        assert store.finished() == runs and store.facts() == facts
-    assert study.report(path, tmp_path / "report").exists()

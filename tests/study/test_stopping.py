@@ -1,10 +1,13 @@
 """Signals that end a study: a scheduler's SIGTERM, and SIGINT also where nohup had it ignored."""
 
+import itertools
 import signal
 
 import small_studies
 
 from hardwire import study
+from hardwire.study.overview import Overview
+from hardwire.study.time_left import TimeLeft
 
 
 def test_sigterm_and_an_ignored_sigint_stop_a_study_and_the_same_command_goes_on_from_where_it_was(tmp_path):
@@ -12,7 +15,7 @@ def test_sigterm_and_an_ignored_sigint_stop_a_study_and_the_same_command_goes_on
     description = small_studies.small(data, methods=["hard-st"], taus=[1.0], iterations=[200_000], evaluate_every=20)
     (tmp_path / "test.toml").write_text(description.text)
     _, first = _run_until("it/s", tmp_path, signal.SIGTERM)
-    said, second = _run_until("goes on from iteration", tmp_path, signal.SIGINT)
+    said, second = _run_until("continues from iteration", tmp_path, signal.SIGINT)
     for code, rest in (first, second):
         assert code == 130 and "the same command continues" in rest
     assert int(said.split("from iteration ")[1].split(" ")[0].replace(",", "")) >= 20
@@ -47,10 +50,9 @@ class Paper:
 
 
 def test_each_evaluation_is_a_line_with_speed_and_time_left_where_nobody_watches(tmp_path):
-    from hardwire.study.overview import Overview
-
     paper = Paper()
     with Overview(paper) as overview:
+        overview.time_left = TimeLeft(clock=itertools.count(0, 100).__next__)  # whatever the speed of this machine
         description = small_studies.small(methods=["hard-st"], taus=[1.0])
         small_studies.run_here(description, tmp_path / "study.sqlite", watcher=overview)
     assert len(paper.lines) == 13 and "iteration 5 of 60, deployed" in paper.lines[0]
