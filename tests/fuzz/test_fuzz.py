@@ -60,7 +60,8 @@ def network() -> hw.LogicNetwork:
     encoder = hw.Encoder(np.float32([[-1.5, 0.25], [2, 3], [0, 7], [1, 5]]))
     layers = [
         hw.LogicLayer(8, 12, seed=1, wiring="learned", candidates=3, method="gumbel-st", cage=True),
-        hw.LogicLayer(12, 9, seed=2, start="residual"),
+        hw.LutLayer(12, 15, 3, seed=5),
+        hw.LogicLayer(15, 9, seed=2, start="residual"),
     ]
     net = hw.LogicNetwork(classes=3, layers=layers, seed=0, tau=hw.temperature.Linear(2, 1, 9), encoder=encoder)
     net.columns = hw.bits.Columns(("a", "b", "c", "d"), {"b": ("x", "y")}, "kind", ("u", "v", "w"))

@@ -69,11 +69,12 @@ def test_wires_given_by_hand_that_repeat_or_leave_the_subset_are_exchanged_too()
     assert result[1, 0, 1:].tolist() == [2, 0] and result[1, 0, 0] in (3, 5)
 
 
+@pytest.mark.parametrize("arity", [2, 4])
 @pytest.mark.parametrize("below", [1e-9, 1.0])
 @pytest.mark.parametrize("spread", [0.0, 1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16])
-def test_the_deployed_network_is_the_same_before_and_after_an_exchange(below, spread, dtype):
-    net, data = learned().to(dtype), digits()
+def test_the_deployed_network_is_the_same_before_and_after_an_exchange(below, spread, dtype, arity):
+    net, data = learned(arity=arity).to(dtype), digits()
     with torch.no_grad():
         for layer in net.layers:
             layer.wire_logits.mul_(spread)  # all equal at 0: the first is deployed

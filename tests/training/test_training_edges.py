@@ -88,6 +88,14 @@ def test_networks_of_other_precision_train_and_resume_to_the_same_bits(method, d
     assert nets[2].layers[0].logits.dtype == dtype and same_state(nets[0], nets[2])
 
 
+def test_arrays_in_bfloat16_train_as_the_same_numbers_in_float32():
+    x, y = torch.rand(40, 20), torch.arange(40) % 2
+    nets = [hw.LogicNetwork(20, 2, widths=[12, 8], seed=0) for _ in range(2)]
+    for net, dtype in zip(nets, (torch.bfloat16, torch.float32), strict=True):
+        hw.fit(net, (x.bfloat16().to(dtype), y), iterations=2, batch_size=20, progress=False)
+    assert same_state(*nets)
+
+
 def test_a_network_without_values_is_refused():
     with pytest.raises(hw.HardwireError, match=r"layers.0.logits have no values: they are on the meta device"):
         hw.fit(small_net().to("meta"), digits(), **RUN)

@@ -129,7 +129,10 @@ def _rows(part: Any) -> Rows:
 
 
 def _array(values: Any) -> Any:
-    return values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else values
+    if not isinstance(values, torch.Tensor):
+        return values
+    values = values.detach().cpu()
+    return (values.float() if values.dtype == torch.bfloat16 else values).numpy()  # numpy has no bfloat16
 
 
 def _tensor(values: Any) -> torch.Tensor:
