@@ -32,7 +32,9 @@ from .estimators import LogicClassifier as LogicClassifier
 from .estimators import LogicRegressor as LogicRegressor
 from .gates import GATES as GATES
 from .layers import Binarize as Binarize
+from .layers import CellularAutomaton as CellularAutomaton
 from .layers import GroupSum as GroupSum
+from .layers import LocalLayer as LocalLayer
 from .layers import LogicConv2d as LogicConv2d
 from .layers import LogicLayer as LogicLayer
 from .layers import LutLayer as LutLayer

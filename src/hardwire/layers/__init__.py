@@ -4,6 +4,7 @@ from hardwire.layers.base import LAYERS, Fused, GateLayer, NetworkPart, check_in
 from hardwire.layers.binarize import Binarize
 from hardwire.layers.conv import LogicConv2d
 from hardwire.layers.group_sum import GroupSum, NumberSum, check_groups, class_sums, default_group_temperature
+from hardwire.layers.local import CellularAutomaton, LocalLayer
 from hardwire.layers.logic import LogicLayer
 from hardwire.layers.lut import LutLayer
 from hardwire.layers.pool import OrPool2d
@@ -15,10 +16,12 @@ from hardwire.layers.wired import WiredLayer
 __all__ = [
     "LAYERS",
     "Binarize",
+    "CellularAutomaton",
     "Fused",
     "GateLayer",
     "GroupSum",
     "LayerSize",
+    "LocalLayer",
     "LogicConv2d",
     "LogicLayer",
     "LutLayer",
