@@ -2,10 +2,10 @@
 and a file with a line of somebody else is refused without being run."""
 
 import contextlib
-import re
 
 import numpy as np
 import pytest
+from c_exports import KINDS, changed, circuit_for, encoder_for
 from circuit_oracle import random_circuit
 from compiled import compiled_answers
 from hypothesis import given, settings
@@ -18,23 +18,7 @@ from hardwire.circuit.formats.c_text import logical_lines
 from hardwire.circuit.number import Number
 from hardwire.circuit.verify import random_rows
 
-FORMS = [(64, "code"), (64, "tables"), (32, "code"), (8, "tables"), (8, "code"), (1, "tables")]
-KINDS = ("bits", "bytes", "int8", "int16", "int32", "floats")
-
-
-def encoder_for(kind, seed, columns=5, levels=3):
-    generator = np.random.default_rng(seed)
-    low, high = {"bytes": (-20, 280), "int8": (-140, 140), "floats": (-9, 9)}.get(kind, (-40_000, 40_000))
-    thresholds = generator.uniform(low, high, (columns, levels)).astype(np.float32)
-    if seed % 2:
-        thresholds[:] = thresholds[0]  # one table for all columns
-    return hw.Encoder(thresholds, kind)
-
-
-def circuit_for(kind, seed, **sizes):
-    encoder = None if kind == "bits" else encoder_for(kind, seed, columns=20 if seed % 3 == 0 else 5)
-    inputs = 15 if encoder is None else encoder.features
-    return random_circuit(seed, inputs=inputs, classes=3, group=9, layers=2, encoder=encoder, **sizes)
+FORMS = [(64, "code"), (64, "tables"), (32, "code"), (8, "tables"), (8, "code"), (1, "tables"), (1, "code")]
 
 
 @pytest.mark.parametrize(("word", "form"), FORMS)
@@ -73,13 +57,6 @@ def test_numbers_and_wires_and_constants_are_read_back(word, form, tmp_path):
         assert circuit.verify(tmp_path / "net.c").how.startswith("equal, proven by simulating all")
     with pytest.raises(hw.HardwireError, match="another model: it has -7 as the offset of its numbers"):
         Circuit(constants.netlist, 1, number=Number(-6, -3)).verify(tmp_path / "net.c")
-
-
-def changed(path, pattern, replacement):
-    text = path.read_text()
-    result = re.sub(pattern, replacement, text, count=1)
-    assert result != text, pattern
-    path.write_text(result)
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def test_the_digits_model_fits_a_small_machine_and_says_the_same_classes_there(d
     microcontroller = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(microcontroller)
     assert len(circuit.netlist.gate) > 2_657
-    found = microcontroller.on_board(circuit, raw, word=1)
+    found = microcontroller.on_board(circuit, raw, word=1, form="tables")
     assert np.array_equal(found.classes, circuit.predict(raw, raw=True))
     assert found.text < 24 * 1024
     assert found.ram < 1.5 * 1024
@@ -41,7 +41,7 @@ def test_the_digits_model_fits_a_small_machine_and_says_the_same_classes_there(d
 def test_the_header_says_flash_and_ram_in_bytes_and_where_the_model_comes_from(digits, tmp_path):
     circuit, _ = digits
     for word in (1, 8):
-        circuit.export(tmp_path / "net.c", word=word)
+        circuit.export(tmp_path / "net.c", word=word, form="tables" if word == 1 else None)
         header, source = (tmp_path / "net.h").read_text(), (tmp_path / "net.c").read_text()
         said = dict(re.findall(r"#define NET_(\w+) (.*)", header))
         assert said["WORD"] == str(word)
@@ -63,5 +63,3 @@ def constant_bytes(source, circuit):
 def test_another_number_of_images_at_once_is_refused(digits, tmp_path):
     with pytest.raises(hw.HardwireError, match="16 images at once are not supported; choose 64, 32, 8 or 1"):
         digits[0].export(tmp_path / "net.c", word=16)
-    with pytest.raises(hw.HardwireError, match="code"):
-        digits[0].export(tmp_path / "net.c", word=1, form="code")

@@ -6,7 +6,9 @@ single bit. Surprising: tables are only about a sixth slower than code, since co
 be fetched like data.
 """
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy.typing as npt
 
@@ -14,14 +16,17 @@ from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.formats import register
 from hardwire.circuit.formats.c_gates import FORMS, single_image
 from hardwire.circuit.formats.c_read import read
+from hardwire.circuit.formats.c_row import row_words
 from hardwire.circuit.formats.c_words import WORDS, file_words
 from hardwire.circuit.formats.names import name_for
 from hardwire.circuit.formats.text import render
-from hardwire.circuit.input_format import input_format_of
+from hardwire.circuit.input_format import InputFormat, input_format_of
 from hardwire.errors import HardwireError, unknown_name
 from hardwire.files import write_together
 
 CODE_GATES = 20_000  # code compiles in seconds up to here: a third of a millisecond per gate
+FLASH = 1 << 14  # bytes that code for a small machine may take unless told otherwise: half of the smallest usual flash
+TABLE_CODE = 1_000  # bytes of the functions that walk the tables
 
 
 def write(
@@ -34,6 +39,7 @@ def write(
     values: npt.ArrayLike | None = None,
     form: str | None = None,
     word: int = 64,
+    flash: int | None = None,
 ) -> list[Path]:
     """Writes a C file and its header.
 
@@ -44,24 +50,55 @@ def write(
         main: Add a program that reads a file of images.
         raw: What it reads, by default what the encoder was made for; bits are one byte each.
         values: See `hardwire.circuit.input_format.input_format_of`.
-        form: "code" or "tables"; by default code up to CODE_GATES gates.
+        form: "code" or "tables"; by default code up to CODE_GATES gates, and for small machines what `flash` says.
         word: Images at once: 64, 32 or 8, or 1 for small machines.
+        flash: Bytes of flash that the functions may take on a small machine: code if it fits, else tables.
     """
     input_format = input_format_of(circuit, raw, values)
     if word not in WORDS:
         raise HardwireError(f"{word!r} images at once are not supported; choose 64, 32, 8 or 1")
     _ = circuit.answer_width  # an error if int32_t cannot hold it
-    if form is None:
-        form = "code" if len(circuit.netlist.gate) <= CODE_GATES and word > 1 else "tables"
-    if form not in FORMS or (form == "code" and word == 1):
-        raise unknown_name("form of C", form, ["tables"] if word == 1 else FORMS)
+    if form is not None and form not in FORMS:
+        raise unknown_name("form of C", form, FORMS)
+    if flash is not None and (word > 1 or form is not None):
+        raise HardwireError("flash= chooses the form for small machines: it goes with word=1, and without form=")
     header = path.with_suffix(".h")
     if header == path:
         raise HardwireError(f"{path} is the name of the header; name the .c file")
-    gates = single_image(circuit.netlist) if word == 1 else FORMS[form](circuit.netlist)
-    words = file_words(circuit, name_for(path, name), input_format, word, gates, main=main, header=header.name)
+    function = name_for(path, name)
+
+    def words_for(gates: dict[str, Any]) -> dict[str, Any]:
+        return file_words(circuit, function, input_format, word, gates, main=main, header=header.name)
+
+    if word == 1:
+        words = _small(circuit, input_format, form, flash, words_for)
+    else:
+        form = form or ("code" if len(circuit.netlist.gate) <= CODE_GATES else "tables")
+        words = words_for(FORMS[form](circuit.netlist))
     write_together({header: render("circuit.h", **words), path: render("circuit.c", **words)})
     return [path, header]
+
+
+def _small(
+    circuit: Circuit,
+    input_format: InputFormat,
+    form: str | None,
+    flash: int | None,
+    words_for: Callable[[dict[str, Any]], dict[str, Any]],
+) -> dict[str, Any]:
+    """Returns the template values for small machines: the fastest form that is asked for, or that fits the flash."""
+    if form != "tables":
+        words = words_for(row_words(circuit, input_format))
+        if form == "code" or words["code_bytes"] <= (FLASH if flash is None else flash):
+            return words
+    tables = words_for(single_image(circuit.netlist))
+    least = tables["table_bytes"] + TABLE_CODE
+    if flash is not None and least > flash:
+        raise HardwireError(
+            f"{flash:,} bytes of flash cannot hold this circuit: it takes {least:,} as tables and "
+            f"{words['code_bytes']:,} as code; simplify or shrink it, or train a smaller one"
+        )
+    return tables
 
 
 register(".c", title="C99", write=write, read=read)

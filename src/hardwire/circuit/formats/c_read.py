@@ -18,6 +18,7 @@ from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.fixed_point import FixedPoint
 from hardwire.circuit.formats import Answers, Readback
 from hardwire.circuit.formats.c_netlist import Result, read_code, read_single_image, read_tables
+from hardwire.circuit.formats.c_row_read import read_row
 from hardwire.circuit.formats.c_text import CText, Line
 from hardwire.circuit.formats.c_words import COLUMNS, WORDS, bytewise, file_words
 from hardwire.circuit.formats.header import interface
@@ -25,7 +26,10 @@ from hardwire.circuit.formats.names import name_for
 from hardwire.circuit.formats.text import read_text, render
 from hardwire.circuit.input_format import InputFormat, input_format_from, input_format_of
 from hardwire.circuit.lower import encoded
+from hardwire.circuit.netlist import Netlist
 from hardwire.errors import HardwireError
+
+_PART = re.compile(r"static void part_\d{1,9}\((?:word \*v|const \w{1,9} \*raw, sum \*s(?:, word \*v)?)\)")
 
 
 def read(circuit: Circuit, path: Path, raw: str | None) -> Readback:
@@ -37,18 +41,18 @@ def read(circuit: Circuit, path: Path, raw: str | None) -> Readback:
     h, c = CText(header, declared), CText(path, read_text(path))
     described = interface(declared)
     own = input_format_of(circuit, raw) if described is None else input_format_from(circuit, described)
-    name = name_for(path, h.match(r"int (\w{1,200})_predict_bits\(const uint8_t \*bits\);"))
+    name = name_for(path, h.match(r"int (\w{1,200}?)_predict(?:_bits)?\(const \w{1,9} \*\w{3,4}\);"))
     word = h.number(f"{name.upper()}_WORD")
     if word not in WORDS:
         raise h.refused(f"it takes {word} images at once, where an export takes 64, 32, 8 or 1")
     _check_sizes(circuit, h, c, name.upper())
-    theirs = own if own.kind == "bits" else _input_format(own, c, word)
-    netlist, gates = _gates(circuit, c, word)
+    netlist, theirs, gates = _gates(circuit, own, c, word)
     main = c.has("#include <stdio.h>\n")
     words = file_words(circuit, name, theirs, word, gates, main=main, header=header.name) | _facts(h, name.upper())
     h.check_equal(render("circuit.h", **words))
     c.check_equal(render("circuit.c", **words))
-    return _readback(circuit, replace(circuit, netlist=netlist, encoder=None), own, theirs)
+    other = replace(circuit, netlist=netlist, encoder=None)
+    return _readback(circuit, other, own, theirs, bits=gates["form"] != "row")
 
 
 def _check_sizes(circuit: Circuit, h: CText, c: CText, prefix: str) -> None:
@@ -80,22 +84,30 @@ def _facts(h: CText, prefix: str) -> dict[str, Any]:
     return facts
 
 
-def _gates(circuit: Circuit, c: CText, word: int) -> Result:
-    """Returns the gates as a netlist, and the template values that write them again."""
-    outputs = c.numbers(r"outputs\[\w{1,250} \* GROUP\]").tolist()
-    if len(outputs) != len(circuit.netlist.outputs):
-        raise c.refused(f"its table of outputs has {len(outputs)} entries in place of {len(circuit.netlist.outputs)}")
+def _gates(circuit: Circuit, own: InputFormat, c: CText, word: int) -> tuple[Netlist, InputFormat, dict[str, Any]]:
+    """Returns the gates as a netlist, the file's thresholds, and the template values that write both again."""
     try:
-        if word == 1:
-            tables = c.numbers(r"gates\[\]\[2\]"), c.numbers(r"runs\[\]\[2\]")
-            return read_single_image(circuit.inputs, *tables, outputs)
-        slots = c.number("SLOTS")
-        if c.has("static void (*const parts[])"):
-            return read_code(circuit.inputs, _parts(c), slots, outputs)
-        tables = c.numbers(r"gates\[\]\[3\]"), c.numbers(r"runs\[\]\[2\]")
-        return read_tables(circuit.inputs, *tables, slots, outputs)
+        if c.has("static void part_0(const "):
+            return read_row(circuit, own, _parts(c), c.number("SLOTS") if c.has("#define SLOTS ") else 0)
+        theirs = own if own.kind == "bits" else _input_format(own, c, word)
+        netlist, words = _table_or_code(circuit, c, word)
     except ValueError as error:
         raise c.refused(str(error)) from None
+    return netlist, theirs, words
+
+
+def _table_or_code(circuit: Circuit, c: CText, word: int) -> Result:
+    outputs = c.numbers(r"outputs\[\w{1,250} \* GROUP\]").tolist()
+    if len(outputs) != len(circuit.netlist.outputs):
+        raise ValueError(f"its table of outputs has {len(outputs)} entries in place of {len(circuit.netlist.outputs)}")
+    if word == 1:
+        tables = c.numbers(r"gates\[\]\[2\]"), c.numbers(r"runs\[\]\[2\]")
+        return read_single_image(circuit.inputs, *tables, outputs)
+    slots = c.number("SLOTS")
+    if c.has("static void (*const parts[])"):
+        return read_code(circuit.inputs, _parts(c), slots, outputs)
+    tables = c.numbers(r"gates\[\]\[3\]"), c.numbers(r"runs\[\]\[2\]")
+    return read_tables(circuit.inputs, *tables, slots, outputs)
 
 
 def _parts(c: CText) -> list[list[Line]]:
@@ -105,9 +117,9 @@ def _parts(c: CText) -> list[list[Line]]:
     for number, line in c.lines:
         if inside and line == "}":
             inside = False
-        elif inside and line != "{":
+        elif inside and line != "{" and not line.startswith("(void)"):
             parts[-1].append((number, line))
-        elif re.fullmatch(r"static void part_\d{1,9}\(word \*v\)", line):
+        elif _PART.fullmatch(line):
             inside = True
             parts.append([])
     return parts
@@ -146,7 +158,7 @@ def _floats(c: CText, declaration: str) -> npt.NDArray[np.float64]:
     return values.astype(np.float64)
 
 
-def _readback(circuit: Circuit, other: Circuit, own: InputFormat, theirs: InputFormat) -> Readback:
+def _readback(circuit: Circuit, other: Circuit, own: InputFormat, theirs: InputFormat, bits: bool) -> Readback:
     def answers(input_format: InputFormat, rows: npt.NDArray[Any]) -> Answers:
         scores = other.scores(rows if input_format.kind == "bits" else theirs.bits(rows))
         return Answers(other.answers(scores), scores)
@@ -154,4 +166,4 @@ def _readback(circuit: Circuit, other: Circuit, own: InputFormat, theirs: InputF
     if own.kind == "bits":
         return Readback((own,), answers, (circuit.netlist, other.netlist))
     pair = encoded(circuit, own), encoded(other, theirs)
-    return Readback((own, input_format_of(circuit, "bits")), answers, pair)
+    return Readback((own, input_format_of(circuit, "bits")) if bits else (own,), answers, pair)

@@ -42,7 +42,10 @@ def file_words(
         header: Name of the header file.
     """
     words = interface_words(circuit, name, input_format, word) | gates
-    words |= _encoder(input_format, word) | _sizes(words, word) | {"main": main, "header": header}
+    words |= {"main": main, "header": header}
+    if gates["form"] == "row":
+        return words
+    words |= _encoder(input_format, word) | _sizes(words, word)
     table_bytes = words["gate_bytes"] + words["output_bytes"] + words.get("threshold_bytes", 0)
     return words | {"table_bytes": table_bytes}
 

@@ -11,6 +11,9 @@
 #define OFFSET («offset») /* added to their number */
 <% endif %>
 
+<% if form == "row" %>
+<% include "one_row.c" %>
+<% else %>
 /* Where the outputs are, class by class. */
 static const «output_type» outputs[«NAME»_CLASSES * GROUP] = {
     «outputs|initialiser»};
@@ -67,6 +70,7 @@ void «name»_scores«suffix»(const «type» *values, int32_t *scores)
     answer«suffix»(values, scores);
 }
 <% endfor %>
+<% endif %>
 <% if main %>
 
 #include <stdio.h>

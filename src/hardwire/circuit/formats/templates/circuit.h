@@ -26,9 +26,14 @@ extern "C" {
 <% if encodes %>
 #define «NAME»_VALUES «count»
 <% endif %>
+<% if form == "row" %>
+/* Bytes of flash and of stack that the functions take, about, on a Cortex-M0+ at -Os. */
+#define «NAME»_CODE_BYTES «code_bytes»
+<% else %>
 /* Constant tables in flash, «"to which straight-line code adds most" if form == "code" else "to which code adds some 1,000 bytes"», and what the bits of
  * an image take of the stack, to which calls add some 150 bytes. */
 #define «NAME»_TABLE_BYTES «table_bytes»
+<% endif %>
 #define «NAME»_STACK_BYTES «stack_bytes»
 <% if encodes %>
 
@@ -36,10 +41,12 @@ extern "C" {
 int «name»_predict(const «type» *raw);
 void «name»_scores(const «type» *raw, int32_t *scores);
 <% endif %>
+<% if form != "row" or not encodes %>
 
 /* One image of «NAME»_INPUTS bits, a byte each, zero or not. */
 int «name»_predict_bits(const uint8_t *bits);
 void «name»_scores_bits(const uint8_t *bits, int32_t *scores);
+<% endif %>
 <% if word > 1 %>
 
 /* Up to «word» images as rows, one after the other, to bits[i], input i of all of them; image k is bit k. */
