@@ -58,6 +58,11 @@ def is_circuit_file(path: _Path) -> bool:
     return arrayfile.kind_of(path) == FORMAT
 
 
+def is_model_file(path: _Path) -> bool:
+    """Whether `path` is marked as a model file, whose circuit is not simplified yet."""
+    return os.path.isfile(path) and arrayfile.kind_of(path) == MODEL_FORMAT
+
+
 def load(path: _Path) -> Circuit:
     """Reads and checks the circuit in `path`: a circuit file, or a model file."""
     if arrayfile.kind_of(path) == MODEL_FORMAT:

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardwire.cli.circuits import OutOption, Raw, dataset_for, open_circuit, output_path
+from hardwire.cli.circuits import OutOption, Raw, dataset_for, open_circuit, output_path, simplify_and_report
 from hardwire.cli.completion import datasets, exports
 from hardwire.cli.options import Model
+from hardwire.cli.output import Output
 from hardwire.errors import HardwireError
 
 if TYPE_CHECKING:
@@ -35,6 +36,15 @@ def export(
     word: Annotated[
         int | None,
         typer.Option(help="Images at once: 64, 32, 8, or 1 for small machines. [default: 64]", rich_help_panel=_C),
+    ] = None,
+    flash: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="With --word 1: bytes of flash it may take; code if it fits, else tables, which are smaller and "
+            "slower. [default: code up to 16,384]",
+            rich_help_panel=_C,
+        ),
     ] = None,
     form: Annotated[
         str | None, typer.Option(help="code or tables. [default: code up to 20,000 gates]", rich_help_panel=_WASM)
@@ -86,20 +96,31 @@ def export(
     output: Annotated[
         int | None, typer.Option(help="Draw only this output of the class.", rich_help_panel=_DRAWING)
     ] = None,
+    simplify: Annotated[
+        bool | None,
+        typer.Option("--simplify/--no-simplify", help="Simplify it first. [default: a model yes, a circuit no]"),
+    ] = None,
     to: OutOption = None,
 ) -> None:
     """Write a circuit as C, WebAssembly, Verilog, AIGER, BLIF or a drawing, with encoder, class sums and argmax.
+
+    A model is simplified on the way; a circuit file is written as it is.
 
     Example:
 
     ```
     hardwire circuit export digits.circuit digits.c --main
+    hardwire circuit export digits.safetensors digits.c --word 1 --flash 16000
     ```
     """
+    from hardwire.circuit.file import is_model_file
+
     target, circuit = output_path(out, to), open_circuit(file)
+    if simplify or (simplify is None and is_model_file(file)):
+        circuit = simplify_and_report(circuit, Output())
     options: dict[str, Any] = {"raw": raw, "name": name, "main": main or None, "form": form, "pipeline": pipeline}
     options |= {"control": control or None, "scores": scores or None, "stream": stream, "lut": lut, "reach": reach}
-    options |= {"word": word, "label": label, "output": output, "simd": None if simd else False}
+    options |= {"word": word, "flash": flash, "label": label, "output": output, "simd": None if simd else False}
     options |= _from_data(circuit, target, raw, data, images)
     given = {option: value for option, value in options.items() if value is not None}
     for path in circuit.export(target, **given):
