@@ -60,8 +60,7 @@ def network() -> hw.LogicNetwork:
     encoder = hw.Encoder(np.float32([[-1.5, 0.25], [2, 3], [0, 7], [1, 5]]))
     layers = [
         hw.LogicLayer(8, 12, seed=1, wiring="learned", candidates=3, method="gumbel-st", cage=True),
-        hw.LutLayer(12, 15, 3, seed=5),
-        hw.LogicLayer(15, 9, seed=2, start="residual"),
+        hw.LogicLayer(12, 9, seed=2, start="residual"),
     ]
     net = hw.LogicNetwork(classes=3, layers=layers, seed=0, tau=hw.temperature.Linear(2, 1, 9), encoder=encoder)
     net.columns = hw.bits.Columns(("a", "b", "c", "d"), {"b": ("x", "y")}, "kind", ("u", "v", "w"))
@@ -74,14 +73,24 @@ def images() -> hw.LogicNetwork:
     return hw.LogicNetwork(layers=layers, number=(0, 10), seed=0)
 
 
+def tables() -> hw.LogicNetwork:
+    layers = [hw.LutLayer(9, 12, 6, seed=1, wiring="learned", candidates=3), hw.LutLayer(12, 9, 3, seed=2)]
+    return hw.LogicNetwork(classes=3, layers=layers, seed=0)
+
+
 def write_model(make: Callable[[], hw.LogicNetwork], path: Path) -> None:
     hw.save(make(), path, dataset="digits", settings={"lr": 0.1, "widths": [1, 2]})
 
 
-def read_model(path: Path) -> hw.LogicNetwork:
+def read_network(path: Path) -> hw.LogicNetwork:
     net = hw.load(path)
     net.predict(torch.zeros(3, net.inputs))
     models.settings_of(path), models.trained_on(path)
+    return net
+
+
+def read_model(path: Path) -> hw.LogicNetwork:
+    net = read_network(path)
     hw.Circuit.load(path).predict(np.zeros((2, net.inputs), np.uint8))
     return net
 
@@ -230,6 +239,9 @@ READERS = {
     ),
     "images.safetensors": Reader(
         functools.partial(write_model, images), read_model, hostile_files.array_file_mutations, same_state
+    ),
+    "tables.safetensors": Reader(
+        functools.partial(write_model, tables), read_network, hostile_files.array_file_mutations, same_state
     ),
     "run.checkpoint": Reader(
         lambda path: run(path, 4), lambda path: run(path, 5), hostile_files.array_file_mutations, same_state
