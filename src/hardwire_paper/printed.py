@@ -113,6 +113,7 @@ COMMITMENT = {  # section "Gate Commitment Explains Hedging", range over layers,
     "soft-mix": "75 to 96",
     "gumbel-st": "72 to 90",
 }
+CAGE_TAU_MIN, CAGE_TAU_MAX = 0.5, 3.0  # section "Setup"
 CAGE_START_TAU, CAGE_START_CONFIDENCE = "~2.4", "~0.25"  # section "CAGE Eliminates Temperature Sensitivity"
 CAGE_END = {"hard-st+cage": ("~0.7", "~0.9"), "gumbel-st+cage": ("~0.8", "~0.85")}  # tau, confidence at the end
 

@@ -165,9 +165,8 @@ class SeedRuns:
         return [high for _, high in self.ranges(name)]
 
     def ranges(self, name: str) -> list[tuple[float, float]]:
-        """Returns (min, max) of each seed over the last 80% of training, in points."""
-        shares = [run.history.range(name, LAST) for run in self.runs]
-        return [(100 * low, 100 * high) for low, high in shares]
+        """Returns (min, max) of each seed over the last 80% of training, the evaluation where it begins included."""
+        return [_range_from(run, name, _last_from(run)) for run in self.runs]
 
     def largest(self, name: str) -> list[float]:
         """Returns the largest size of each seed over the last 80% of training, in points."""
@@ -183,7 +182,11 @@ class SeedRuns:
 
         Of a run that ends before that, its end. On a dataset that the paper does not have, the last 80% of training.
         """
-        return [(100 * low, 100 * high) for low, high in (_late_range(run, name) for run in self.runs)]
+        starts = [paper_range_start(run.config.text("dataset")) for run in self.runs]
+        return [
+            _range_from(run, name, _last_from(run) if start is None else start)
+            for run, start in zip(self.runs, starts, strict=True)
+        ]
 
     def iterations(self) -> list[int]:
         """Returns the evaluations that every run has: runs of a fixed time differ in their number."""
@@ -218,10 +221,13 @@ def paper_range_start(dataset: str) -> int | None:
     return None if theirs is None else round(theirs.iterations * (1 - LAST))
 
 
-def _late_range(run: NetworkRun, name: str) -> tuple[float, float]:
-    start = paper_range_start(run.config.text("dataset"))
-    if start is None:
-        return run.history.range(name, LAST)
-    late = [record for record in run.history if record.iteration > start] or [run.history.final]
-    values = [getattr(record, name) for record in late]
+def _last_from(run: NetworkRun) -> int:
+    """The iteration where the last 80% of a run begin."""
+    return round(run.history.final.iteration * (1 - LAST))
+
+
+def _range_from(run: NetworkRun, name: str, start: int) -> tuple[float, float]:
+    """(min, max) in points from the evaluation at iteration `start` on; of a run that ends before that, its end."""
+    late = [record for record in run.history if record.iteration >= start] or [run.history.final]
+    values = [100 * getattr(record, name) for record in late]
     return min(values), max(values)

@@ -8,6 +8,7 @@ import pytest
 import small_studies
 from rich.console import Console
 from small_studies import made_run
+from small_studies import made_system as system
 
 from hardwire import study
 from hardwire.selection import METHOD_VARIANTS
@@ -391,14 +392,6 @@ def test_all_findings_are_significant_only_if_all_are():
 
     assert verdict("all-significant", *runs(1)) == HOLDS
     assert verdict("all-significant", *runs(500)) == FAILS  # hard-st scatters
-
-
-def system(name, method=0.95, deployed=0.95, seeds=SEEDS):
-    config = [study.Config.of("systems", {"run": name, "seed": seed}) for seed in seeds]
-    measured = {"gap.method": method, "deployed": deployed, "confidence": 0.5, "dead": 0, "choices": 8}
-    measured |= {"deployed_soft": deployed, "deployed_alone": deployed, "deployed_retrained": deployed}
-    points = [{"iteration": 5, "method": method, "deploy": deployed}]
-    return [study.Result("key", one, "test", points, measured) for one in config]
 
 
 def systems_verdict(key, *results):

@@ -114,6 +114,15 @@ def made_run(*arguments, **rest) -> NetworkRun:
     return NetworkRun.of(made_result(*arguments, **rest))
 
 
+def made_system(name, method=0.95, deployed=0.95, seeds=(0, 1, 2), dead=0) -> list[study.Result]:
+    """Finished runs of a system, one a seed, with these accuracies of the training pass and of what is deployed."""
+    config = [study.Config.of("systems", {"run": name, "seed": seed}) for seed in seeds]
+    measured = {"gap.method": method, "deployed": deployed, "confidence": 0.5, "dead": dead, "choices": 8}
+    measured |= {"deployed_soft": deployed, "deployed_alone": deployed, "deployed_retrained": deployed}
+    points = [{"iteration": 5, "method": method, "deploy": deployed}]
+    return [study.Result("key", one, "test", points, measured) for one in config]
+
+
 def _made_record(config, number, gap, accuracy) -> dict:
     depth = config["depth"]
     gaps = hw.measure.Gap(min(1.0, max(0.0, accuracy + gap)), accuracy, accuracy, 100)

@@ -12,7 +12,7 @@ from importlib import resources
 
 from hardwire.study.reporting.studies import Study
 from hardwire.study.reporting.table import Cells, Table, TableCell
-from hardwire_paper.claims import accuracy, arithmetic, cells, commitment, course, gaps, propositions, systems
+from hardwire_paper.claims import accuracy, arithmetic, cells, commitment, course, gaps, nodes, propositions, systems
 from hardwire_paper.claims.base import ARITHMETIC, NOT_YET, PLURALS, RULES, TONES, UNTESTED, VERDICTS, Claim, Finding
 from hardwire_paper.claims.evidence import SYSTEMS_GROUP, Evidence, EvidenceFor, Judges
 from hardwire_paper.groups import group_runs
@@ -28,6 +28,7 @@ JUDGES: Judges = {
     **commitment.JUDGES,
     **cells.JUDGES,
     **propositions.JUDGES,
+    **nodes.JUDGES,
     **arithmetic.JUDGES,
     **systems.JUDGES,
 }

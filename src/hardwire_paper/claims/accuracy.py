@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Callable
 from dataclasses import replace
 
+from hardwire_paper import printed
 from hardwire_paper.claims.base import (
     FAILS,
     HOLDS,
@@ -119,6 +120,37 @@ def _cage_mends(group: RunGroup) -> Finding | None:
     return worst([gain, named("below its best τ by", at_most(missing, NOTABLE) if missing else Finding(UNTESTED))])
 
 
+_FIGURE_2B = ("hard-st", "hard-st+cage", "gumbel-st+cage")
+
+
+def _figure_2b(evidence: Evidence) -> Finding:
+    """Both halves of the figure: what stays within the practical threshold over tau, and what does not."""
+    stable = [named(method_name(m), everywhere(_robust(m, PRACTICAL))(evidence)) for m in _FIGURE_2B]
+    return worst([*stable, named("Gumbel-ST drops by", everywhere(_collapses)(evidence))])
+
+
+def _ranges_over_tau(group: RunGroup) -> Finding | None:
+    """Gumbel-ST's range over tau against the paper's on this dataset, which it sums up as 39 to 47."""
+    ranges = accuracy_range(group, "gumbel-st")
+    stated = printed.ROBUSTNESS["gumbel-st"][group.dataset].rpartition("/ ")[2]
+    return number(ranges, stated) if ranges else None
+
+
+def _advice(evidence: Evidence) -> Finding:
+    """The conclusion's advice: Hard-ST needs no tuning, and Gumbel-ST with CAGE is as stable and about as accurate."""
+    return worst([_robust_everywhere(evidence), everywhere(_noisy_cage_keeps_up)(evidence)])
+
+
+def _noisy_cage_keeps_up(group: RunGroup) -> Finding | None:
+    cells = [group.over_taus(f"{method}+cage", group.main_depth).values() for method in ("hard-st", "gumbel-st")]
+    if not all(cells) or not any_learned(cells[0]):
+        return None
+    quiet, noisy = ([value for cell in own for value in deployed(cell)] for own in cells)
+    missing = statistics.fmean(quiet) - statistics.fmean(noisy)
+    words = f"Gumbel-ST+CAGE below Hard-ST+CAGE by {missing:+.1f} (n={len(noisy)} and {len(quiet)})"
+    return capped(Finding(HOLDS if missing <= PRACTICAL else FAILS, words), min(len(noisy), len(quiet)))
+
+
 def _over(method: str, limit: float) -> Callable[[RunGroup], Finding | None]:
     """At every temperature above the limit."""
 
@@ -218,6 +250,9 @@ JUDGES: Judges = {
     "cage-hard-insensitive": at_scales(dict.fromkeys(_ALL, _robust("hard-st+cage", 1.0))),
     "cage-gumbel-insensitive": at_scales(dict.fromkeys(_ALL, _robust("gumbel-st+cage", 1.0))),
     "cage-fixes-gumbel": everywhere(_cage_mends),
+    "figure-2b": _figure_2b,
+    "ranges-39-to-47": at_scales(dict.fromkeys(_ALL, _ranges_over_tau)),
+    "advice": _advice,
     "over-98-and-58": at_scales({MNIST: _over("hard-st+cage", 98.0), CIFAR: _over("hard-st+cage", 58.0)}),
     "soft-gumbel-85": at_scale(BINARY, _worst_accuracy("soft-gumbel", "~85", 0.05)),
     "stable-97": at_scale(BINARY, _stable),

@@ -46,6 +46,11 @@ RULES = (
     f"A number: holds within {SLACK:g} point, two standard errors (at most a quarter of it) or half a unit of its last "
     "printed digit; holds weaker with the right sign and at least half the size; otherwise does not hold. Numbers that "
     "depend on the scale are judged only at the paper's width, depth, iterations, batch and learning rate.",
+    "About a value, read off one of the paper's figures or derived by it roughly: holds within a tenth of it, holds "
+    "weaker within a quarter, otherwise does not hold. So are CAGE's temperatures and confidences and GroupSum's "
+    "statistics judged. A gradient has vanished below a tenth of what it is at another temperature.",
+    "Converges: by accuracy, and for Soft-Gumbel, of which the paper says that its gap is slow to close, by the gap. A "
+    "gap that is 0 by construction says nothing about how fast a method learns.",
     "A table: holds if all of its cells agree, holds weaker if half of them do, does not hold if half of them differ.",
     "not tested at this scale: there are no such runs, or too few for a table, or only at another scale, or nothing "
     "was learned (less than 5 points above chance). Our figure is shown if there is one.",

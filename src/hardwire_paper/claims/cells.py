@@ -9,7 +9,7 @@ from dataclasses import replace
 from hardwire.study.reporting.table import Table
 from hardwire_paper import printed, statistics, tables
 from hardwire_paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Finding, capped
-from hardwire_paper.claims.evidence import BINARY, Evidence, Judges, about, at_scale, everywhere
+from hardwire_paper.claims.evidence import BINARY, CIFAR, MNIST, Evidence, Judges, about, at_scale, everywhere
 from hardwire_paper.groups import RunGroup, group_runs
 from hardwire_paper.judging import AGREE, DIFFER
 from hardwire_paper.names import dataset_name
@@ -85,7 +85,34 @@ def _stars(dataset: str, rows: int) -> Callable[[Evidence], Finding]:
     return at_scale(dataset, check)
 
 
+_TABLE_4 = {"MNIST": (MNIST, BINARY), "CIFAR-10": (CIFAR,)}  # its columns
+_ALWAYS = 2  # of its settings: 16 gates per node, and Adam
+
+
+def _configuration(evidence: Evidence) -> Finding:
+    """How many settings of Table 4 the runs here have, those of one grid together: nothing that runs could refute."""
+    right = 0
+    names: list[str] = []
+    for words, datasets in _TABLE_4.items():
+        groups = [group for group in group_runs(evidence.runs) if group.dataset in datasets]
+        if groups:
+            most = max(map(_settings_met, groups))
+            right, names = right + most, [*names, f"{words} {most} of 8"]
+    if not names:
+        return Finding(UNTESTED)
+    finding = Finding(HOLDS if right == 16 else WEAKER, f"settings met by one grid: {', '.join(names)}")
+    return evidence.at_our_scale(finding)
+
+
+def _settings_met(group: RunGroup) -> int:
+    theirs, scale = printed.SCALES[group.dataset], group.scale
+    names = ("width", "batch_size", "learning_rate", "iterations")
+    same = [getattr(scale, name) == getattr(theirs, name) for name in names]
+    return _ALWAYS + int(sum(same)) + sum([set(group.depths) >= set(printed.DEPTHS), group.seeds >= printed.SEEDS])
+
+
 JUDGES: Judges = {
+    "table-4": _configuration,
     "table-1": _of_depth(BINARY, tables.selection_gap, 30),
     "table-2": _of_datasets(tables.robustness, 18),
     "table-5": _of_datasets(tables.cross_dataset, 36),

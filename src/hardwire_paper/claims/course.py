@@ -4,10 +4,13 @@ import math
 import statistics
 from collections.abc import Callable
 
-from hardwire_paper import convergence
-from hardwire_paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Finding, above, named, not_tested, worst
+from hardwire.gates import GATES
+from hardwire.selection import METHOD_VARIANTS
+from hardwire_paper import convergence, printed
+from hardwire_paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Finding, above, exact, named, not_tested, worst
 from hardwire_paper.claims.evidence import (
     BINARY,
+    Evidence,
     Judges,
     any_learned,
     at_scale,
@@ -32,15 +35,22 @@ def _listed(times: dict[float, float | None]) -> str:
     return ", ".join(f"{tau_name(tau)} {'no' if time is None else f'{time:,.0f}'}" for tau, time in times.items())
 
 
-def _flat(group: RunGroup) -> Finding | None:
-    """Hard-ST's gap is within a point from the first evaluation on, at every temperature."""
-    settled = _settled(group, "hard-st")
-    if not settled:
+AT_ONCE = 1_000  # iterations: twice the paper's ~500
+
+
+def _by_accuracy(group: RunGroup) -> dict[float, float | None]:
+    """Hard-ST: tau -> iterations to convergence by accuracy, None where it does not converge or has not learned."""
+    cells = group.over_taus("hard-st", group.main_depth)
+    return {tau: convergence.converged(cell, "accuracy") if learned(cell) else None for tau, cell in cells.items()}
+
+
+def _at_once(group: RunGroup) -> Finding | None:
+    """By accuracy alone: by the gap Hard-ST converges at the first evaluation whatever it has learned."""
+    settled = _by_accuracy(group)
+    if not any_learned(group.over_taus("hard-st", group.main_depth).values()):
         return None
-    first = group.scale.evaluate_every
-    right = all(value == first for value in settled.values())
-    words = f"by the gap, which is always 0: {_listed(settled)}; the first evaluation is at {first:,}"
-    finding = Finding(HOLDS if right else FAILS, words)
+    quick = all(time is not None and time <= AT_ONCE for time in settled.values())
+    finding = Finding(HOLDS if quick else FAILS, f"by accuracy {_listed(settled)}")
     return finding if len(settled) > 1 else worst([finding, not_tested("another τ")])
 
 
@@ -49,7 +59,7 @@ def _flat_by_accuracy(group: RunGroup) -> Finding | None:
     cells = group.over_taus("hard-st", group.main_depth)
     if len(cells) < 2 or not any_learned(cells.values()):
         return None
-    settled = {tau: convergence.converged(cell, "accuracy") if learned(cell) else None for tau, cell in cells.items()}
+    settled = _by_accuracy(group)
     times = [value for value in settled.values() if value is not None]
     ratio = max(times) / min(times) if len(times) == len(settled) else math.inf
     return Finding(HOLDS if ratio <= 2 else FAILS, f"by accuracy {_listed(settled)}")
@@ -90,6 +100,16 @@ def _soft_gumbel_times(group: RunGroup) -> Finding | None:
         return None
     right = len(times) == len(settled) and min(times) >= 15_000 and max(times) <= 38_000
     return Finding(HOLDS if right else FAILS, f"{_listed(settled)} (the paper: {stated} at the ends)")
+
+
+def _algorithm(evidence: Evidence) -> Finding:
+    """The temperature of every evaluation against the last line of Algorithm 1, from the average stored beside it."""
+    runs = [run for run in evidence.runs if METHOD_VARIANTS[run.method][1]]
+    records = [record for run in runs for record in run.history if hasattr(record, "ema")]
+    k, low, high = len(GATES), printed.CAGE_TAU_MIN, printed.CAGE_TAU_MAX
+    off = [abs(r.tau - (high - (high - low) * (r.ema - 1 / k) / (1 - 1 / k))) for r in records]
+    broken = sum(value > 1e-5 for value in off)
+    return evidence.at_our_scale(exact(broken, len(off), f"{broken} of {len(off):,} evaluations have another τ_b"))
 
 
 def _cage_runs(group: RunGroup, method: str) -> SeedRuns | None:
@@ -157,7 +177,8 @@ def _faster_commitment(group: RunGroup) -> Finding | None:
 
 
 JUDGES: Judges = {
-    "hard-converges-at-once": everywhere(_flat),
+    "hard-converges-at-once": everywhere(_at_once),
+    "algorithm-1": _algorithm,
     "convergence-independent-of-tau": everywhere(_flat_by_accuracy),
     "soft-gumbel-iterations": at_scale(BINARY, _soft_gumbel_times),
     "times-faster": at_scale(BINARY, _times_faster),

@@ -1,7 +1,7 @@
 """Claims about the gap: which methods have one, at which temperatures, how it goes over training."""
 
 import statistics
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from hardwire_paper import convergence, printed
@@ -37,7 +37,7 @@ from hardwire_paper.claims.evidence import (
 from hardwire_paper.groups import RunGroup
 from hardwire_paper.judging import PRACTICAL, SampleMean
 from hardwire_paper.names import method_name, tau_name
-from hardwire_paper.runs import SeedRuns
+from hardwire_paper.runs import FAILURE_GAP, SeedRuns
 
 NOTABLE = 1.0  # points: a gap that is one
 HIGH = 2.0  # the highest temperature of the paper: what it says of high ones needs runs there
@@ -141,8 +141,16 @@ def _small_only_at_low_tau(group: RunGroup) -> Finding | None:
 
 
 def _soft_has_a_gap(group: RunGroup) -> Finding | None:
-    cell = group.get("soft-mix", group.main_depth, HIGH)
-    return above(late(cell), NOTABLE) if cell is not None and learned(cell) else None
+    """Soft-Mix at every temperature: the paper's row says that soft mixtures have a gap, and not at which."""
+    cells = group.over_taus("soft-mix", group.main_depth)
+    parts = {tau: above(late(cell), NOTABLE) for tau, cell in cells.items() if learned(cell)}
+    if not parts:
+        return None
+    with_gap = [tau for tau, part in parts.items() if statistics.fmean(late(cells[tau])) > NOTABLE]
+    figure = "late peak " + ", ".join(f"{tau_name(tau)} {part.figure}" for tau, part in parts.items())
+    if len(with_gap) == len(parts):
+        return replace(worst(parts.values()), figure=figure)
+    return Finding(WEAKER if with_gap else FAILS, figure)
 
 
 def _near_zero(group: RunGroup) -> Finding | None:
@@ -257,14 +265,52 @@ def _smaller_on_cifar(evidence: Evidence) -> Finding:
     return capped(Finding(verdict, figure, (cifar.words, mnist.words), names), min(cifar.seeds, mnist.seeds))
 
 
-def _only_computation(group: RunGroup) -> Finding | None:
-    cells = group.over_taus("hard-st", group.main_depth).values()
-    values = [value for cell in cells for value in cell.finals("total")]
-    if not values:
-        return None
-    selection = [gap for cell in cells for run in cell.runs for gap in run.history.column("selection")]
-    zero = exact(sum(gap != 0 for gap in selection), len(selection), "selection gap 0 throughout")
-    return worst([zero, named("total gap", number(values, "~0.2"))])
+def _finals(cells: Sequence[SeedRuns]) -> list[float]:
+    return [value for cell in cells for value in cell.finals("total")]
+
+
+def _largest(cells: Sequence[SeedRuns]) -> list[float]:
+    """Of the temperature where it is largest, as the paper's table across datasets prints it."""
+    return max((cell.largest("total") for cell in cells), key=statistics.fmean)
+
+
+def _only_computation(
+    stated: str, of: Callable[[Sequence[SeedRuns]], list[float]]
+) -> Callable[[RunGroup], Finding | None]:
+    """Hard-ST's total gap against the paper's number, and no selection gap in it at any evaluation."""
+
+    def check(group: RunGroup) -> Finding | None:
+        cells = group.over_taus("hard-st", group.main_depth).values()
+        if not cells:
+            return None
+        selection = [gap for cell in cells for run in cell.runs for gap in run.history.column("selection")]
+        zero = exact(sum(gap != 0 for gap in selection), len(selection), "selection gap 0 throughout")
+        return worst([zero, named("total gap", number(of(list(cells)), stated))])
+
+    return check
+
+
+def _grid_on(dataset: str, method: str, failing: bool) -> Callable[[Evidence], Finding]:
+    """The heatmap of a noisy method: every final gap at low temperatures below the failure line, or all near zero."""
+
+    def judge(evidence: Evidence) -> Finding:
+        cells = {
+            (group.main_depth, tau): (group, cell)
+            for group in reversed(evidence.on(dataset))  # the nearest to the paper's scale last, which stays
+            for tau, cell in group.over_taus(method, group.main_depth).items()
+            if not failing or tau <= 0.1
+        }
+        if not cells:
+            return Finding(UNTESTED)
+        ends = [cell.final("total") for _, cell in cells.values()]
+        broken = sum(end >= FAILURE_GAP if failing else abs(end) > NOTABLE for end in ends)
+        figure = f"final gap {min(ends):+.1f} to {max(ends):+.1f} points in {len(ends)} cells"
+        groups = [group for group, _ in cells.values()]
+        scales = tuple(dict.fromkeys(group.words for group in groups))
+        found = capped(exact(broken, len(ends), figure), min(group.seeds for group in groups))
+        return replace(found, scales=scales, groups=frozenset(group.name for group in groups))
+
+    return judge
 
 
 def _factorial(group: RunGroup) -> Finding | None:
@@ -295,7 +341,10 @@ JUDGES: Judges = {
     "residual-gap": everywhere(_residual),
     "negative-early": everywhere(_negative_at_low_tau),
     "figure-4": _uniformly_zero,
-    "mnist-computation-only": at_scale(MNIST, _only_computation),
+    "figure-4-gumbel-st": _grid_on(MNIST, "gumbel-st", failing=True),
+    "figure-4-cage": _grid_on(MNIST, "gumbel-st+cage", failing=False),
+    "mnist-computation-only": at_scale(MNIST, _only_computation("~0.2", _finals)),
+    "table-5-computation": at_scale(MNIST, _only_computation("0.4", _largest)),
     "cifar-smaller": _smaller_on_cifar,
     "cifar-gumbel-st": at_scale(CIFAR, _numbers("gumbel-st", (0.1,), {"final": ("-14",)})),
 }

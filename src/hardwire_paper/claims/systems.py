@@ -12,7 +12,7 @@ def _rows(name: str, runs: tuple[str, ...]) -> Callable[[Evidence], Finding]:
     only = DEPLOYED_AS_CLAIMED.get(name)
 
     def judge(evidence: Evidence) -> Finding:
-        own = [verdict for verdict in evidence.systems if verdict.row.run in runs and verdict.learned]
+        own = [verdict for verdict in evidence.systems if verdict.row.run in runs and verdict.judged]
         rows = [verdict for verdict in own if only in (None, verdict.row.deployed)]
         if not rows or any(len(verdict.gaps) < 2 for verdict in rows):
             return Finding(UNTESTED)

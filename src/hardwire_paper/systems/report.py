@@ -44,7 +44,7 @@ def _cells(verdict: SystemVerdict) -> Cells:
         if verdict.system in ("search", "expert-choice")
         else f"{', '.join(map(str, verdict.dead))} of {verdict.choices}"
     )
-    holds = ("yes" if verdict.holds else "NO") if verdict.learned else "at chance"
+    holds = verdict.unjudged or ("yes" if verdict.holds else "NO")
     return [
         SYSTEMS[verdict.system].title,
         verdict.row.title,
@@ -53,7 +53,7 @@ def _cells(verdict: SystemVerdict) -> Cells:
         ", ".join(_signed(gap) for gap in verdict.gaps),
         ", ".join(_signed(peak) for peak in verdict.peaks),
         verdict.row.expected,
-        TableCell(holds, verdict=holds, tone=(GOOD if verdict.holds else BAD) if verdict.learned else OPEN),
+        TableCell(holds, verdict=holds, tone=(GOOD if verdict.holds else BAD) if verdict.judged else OPEN),
         f"{mean(verdict.confidence):.2f}",
         dead,
     ]
@@ -70,7 +70,7 @@ def _draw(axes: Any, verdicts: list[SystemVerdict]) -> None:
         axes.plot([0, mean(verdict.gaps)], [place, place], color=color, linewidth=2, alpha=0.5)
         axes.plot(verdict.peaks, [place] * len(verdict.peaks), "|", color=color, markersize=10)
         axes.plot(verdict.gaps, [place] * len(verdict.gaps), "o", color=color, markersize=5, clip_on=False)
-        text = ("holds" if verdict.holds else "does not hold") if verdict.learned else "at chance"
+        text = verdict.unjudged or ("holds" if verdict.holds else "does not hold")
         weight = "normal" if verdict.holds else "bold"
         axes.text(1.01, place, text, transform=axes.get_yaxis_transform(), va="center", fontsize=8, weight=weight)
     axes.set_yticks(range(len(verdicts)), [verdict.row.title for verdict in verdicts], fontsize=8)

@@ -16,12 +16,15 @@ from hardwire_paper.systems.catalog import ROWS, RUNS, SYSTEMS, SystemRow
 
 NOTABLE = 1.0  # points of accuracy, or percent of the loss
 AT_CHANCE = 0.15  # accuracy: 5 points above a guess among ten classes
+BEHIND = 0.10  # accuracy: a sampled row that is farther below the soft row it stands against has hardly learned
 
 RULE = (
     f"A row holds if: expected none - every seed's gap is exactly 0; expected gap - the mean is at least {NOTABLE:g} "
     "and every seed's is above 0; expected small - the mean's size is less than half of the mean of the soft row "
-    "it stands against. A row below 15% accuracy is at chance and not judged. Gaps are points of accuracy, or percent "
-    "of the method's loss (codebooks)."
+    f"it stands against, or than {NOTABLE:g}. Not judged: a row below 15% accuracy, which is at chance; a row expected "
+    f"small whose accuracy is over {100 * BEHIND:g} points below that of the soft row, which has hardly learned; a row "
+    "expected none with one expert or code left, where there is nothing to choose. Gaps are points of accuracy, or "
+    "percent of the method's loss (codebooks)."
 )
 
 
@@ -41,6 +44,24 @@ class SystemVerdict:
     dead: list[int]
     choices: int
     holds: bool
+    behind: bool = False
+
+    @property
+    def judged(self) -> bool:
+        """Whether its gap says anything: it has learned, is not far behind its soft row, and has a choice left."""
+        return self.learned and not self.behind and not self.trivial
+
+    @property
+    def trivial(self) -> bool:
+        """Whether one expert or code is left in some seed, so that there is nothing to choose."""
+        return self.row.expected == "none" and any(dead >= self.choices - 1 for dead in self.dead)
+
+    @property
+    def unjudged(self) -> str:
+        """Why it is not judged, in two or three words; nothing if it is."""
+        if not self.learned:
+            return "at chance"
+        return "hardly learned" if self.behind else "one expert left" if self.trivial else ""
 
     @property
     def system(self) -> str:
@@ -78,7 +99,7 @@ def judge(results: Iterable[Result]) -> list[SystemVerdict]:
     for result in sorted(results, key=lambda result: result.config.whole("seed")):
         by_run.setdefault(result.config.text("run"), []).append(result)
     gaps = {row: [_gap(result, row) for result in by_run[row.run]] for row in ROWS if row.run in by_run}
-    return [_verdict(row, by_run[row.run], gaps) for row in gaps]
+    return [_verdict(row, by_run, gaps) for row in gaps]
 
 
 def _gap(result: Result, row: SystemRow) -> float:
@@ -103,7 +124,8 @@ def _deployed_name(row: SystemRow) -> str:
     return "deployed" if row.deployed == "hard" else f"deployed_{row.deployed}"
 
 
-def _verdict(row: SystemRow, results: list[Result], gaps: dict[SystemRow, list[float]]) -> SystemVerdict:
+def _verdict(row: SystemRow, by_run: dict[str, list[Result]], gaps: dict[SystemRow, list[float]]) -> SystemVerdict:
+    results = by_run[row.run]
     measured = [result.measurements for result in results]
     return SystemVerdict(
         row,
@@ -115,7 +137,19 @@ def _verdict(row: SystemRow, results: list[Result], gaps: dict[SystemRow, list[f
         [int(values["dead"]) for values in measured],
         int(measured[0]["choices"]),
         _holds(row, gaps),
+        _behind(row, by_run),
     )
+
+
+def _behind(row: SystemRow, by_run: dict[str, list[Result]]) -> bool:
+    """Whether the better pass of a sampled row is far below that of the soft row it stands against."""
+    if row.expected != "small" or SYSTEMS[RUNS[row.run].system].metric != "accuracy" or row.against not in by_run:
+        return False
+    own, soft = (
+        max(mean(result.measurements[name] for result in by_run[run]) for name in ("gap.method", "deployed"))
+        for run in (row.run, row.against)
+    )
+    return own < soft - BEHIND
 
 
 def _holds(row: SystemRow, gaps: dict[SystemRow, list[float]]) -> bool:
@@ -127,4 +161,4 @@ def _holds(row: SystemRow, gaps: dict[SystemRow, list[float]]) -> bool:
     soft = [values for other, values in gaps.items() if other.run == row.against]
     if not soft:
         raise HardwireError(f"{row.run} is judged against {row.against}, which has no results; run it as well")
-    return abs(mean(own)) < mean(soft[0]) / 2
+    return abs(mean(own)) < max(mean(soft[0]) / 2, NOTABLE)
