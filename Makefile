@@ -34,10 +34,11 @@ format: $(INSTALLED)
 site: $(INSTALLED) $(REPORT)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
-# What is written from the stores in results/: the full report, which git ignores, and parts of two pages of the docs.
+# What is written from the stores in results/: the full report, which git ignores, and parts of three pages of the docs.
 findings: $(INSTALLED)
 	rm -rf results/report
-	$(BIN)/hardwire study report results -o results/report --into docs/findings.md --into docs/findings-claims.md
+	$(BIN)/hardwire study report results -o results/report --into docs/findings.md --into docs/findings-claims.md \
+	  --into docs/systems.md
 
 $(REPORT): $(INSTALLED) $(wildcard results/*.sqlite results/*.toml)
 	rm -rf results/report

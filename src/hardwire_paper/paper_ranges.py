@@ -72,9 +72,9 @@ def _row(group: RunGroup, method: str, tau: float, start: int, cell: SeedRuns) -
     depth = cell.runs[0].depth
     gap, deployed = (SampleMean.of(cell.at(name, start)) for name in ("total", "deploy"))
     chance = deployed.value < cell.chance + CHANCE_MARGIN
-    low, high = _range(group.dataset, method, depth, tau)
+    low, high = printed_range(group.dataset, method, depth, tau)
     theirs = low if low == high else f"{low} to {high}"
-    verdict = [] if chance else [AGREE if _inside(gap, low, high) else DIFFER]
+    verdict = [] if chance else [AGREE if inside(gap, low, high) else DIFFER]
     return [
         f"{dataset_name(group.dataset)}, {depth} x {group.scale.width:,}, n={len(cell.runs)}",
         method_name(method),
@@ -87,14 +87,15 @@ def _row(group: RunGroup, method: str, tau: float, start: int, cell: SeedRuns) -
     ]
 
 
-def _range(dataset: str, method: str, depth: int, tau: float) -> tuple[str, str]:
-    """(low, high) as the paper prints them."""
+def printed_range(dataset: str, method: str, depth: int, tau: float) -> tuple[str, str]:
+    """Returns (low, high) as the paper prints them; with CAGE, which has no tau, the widest of the depth."""
     taus = printed.TAUS if METHOD_VARIANTS[method][1] else (tau,)
     cells = [printed.trajectories()[dataset, method, depth, one] for one in taus]
     return min((cell.low for cell in cells), key=float), max((cell.high for cell in cells), key=float)
 
 
-def _inside(gap: SampleMean, low: str, high: str) -> bool:
+def inside(gap: SampleMean, low: str, high: str) -> bool:
+    """Whether a gap is inside a printed range, or no farther outside than RULE allows."""
     ((least, slack_below),), ((most, slack_above),) = printed_numbers(low), printed_numbers(high)
     below, above = slack_of_runs(least, slack_below, gap.error), slack_of_runs(most, slack_above, gap.error)
     return least - below <= gap.value <= most + above

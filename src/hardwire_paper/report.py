@@ -15,7 +15,7 @@ from hardwire.study.reporting.studies import Study, studies
 from hardwire.study.reporting.table import Table
 from hardwire.study.store import Store
 from hardwire_paper import convergence, extra_tables, statistics, tables
-from hardwire_paper.claims import RULES, Evidence, claim_tables, judge_all, summary
+from hardwire_paper.claims import RULES, Evidence, cell_counts, claim_tables, judge_all, summary
 from hardwire_paper.figures import figures_of_depth, figures_of_depths, opening_figures
 from hardwire_paper.groups import RunGroup, group_runs
 from hardwire_paper.headline import headline
@@ -23,6 +23,7 @@ from hardwire_paper.judging import PRACTICAL, PRINTED_RULE, SCALE_RULE
 from hardwire_paper.learning_onset import learning_onset
 from hardwire_paper.names import dataset_name
 from hardwire_paper.paper_ranges import paper_ranges
+from hardwire_paper.readings import readings, readings_figure
 from hardwire_paper.runs import FAILURE_RULE, PEAK_RULE, NetworkRun
 from hardwire_paper.systems.report import systems_section
 from hardwire_paper.systems.verdicts import judge
@@ -42,7 +43,8 @@ def paper_sections(store: Store) -> list[Section]:
     largest = max(layers, key=_size, default=None)
     sections = [_opening(evidence, groups, largest), _claims(evidence, studies(store))]
     if runs:
-        sections += filter(None, [headline(layers), _section(paper_ranges(layers)), _section(learning_onset(layers))])
+        sections += filter(None, [headline(layers), _section(paper_ranges(layers)), _readings(layers)])
+        sections += filter(None, [_section(cell_counts(evidence)), _section(learning_onset(layers))])
         sections += [_depth_section(group, group is largest) for group in layers]
         sections += [*map(_depths_section, groups), _across(layers)]
         sections += [_configuration(groups), _arithmetic(pixels)]
@@ -96,6 +98,12 @@ def _listed(values: Iterable[float]) -> str:
 def _section(table: Table | None) -> Section | None:
     """A section of one table."""
     return Section(table.slug, table.title, [table]) if table else None
+
+
+def _readings(groups: list[RunGroup]) -> Section | None:
+    """Which reading of the straight-through estimator fits the paper."""
+    found, figure = readings(groups), readings_figure(groups)
+    return Section(found.slug, found.title, [found], [figure] if figure else []) if found else None
 
 
 def _depth_section(group: RunGroup, opened: bool) -> Section:

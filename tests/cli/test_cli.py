@@ -110,6 +110,16 @@ def test_train_takes_method_tau_widths_and_seed():
     assert (net.method, net.tau, net.widths, net.seed) == ("soft-mix", 0.5, [60, 40], 3)
 
 
+def test_train_takes_the_straight_through_estimator():
+    run("train", "digits", *TINY, "-o", "paper", "--method", "gumbel-st")
+    run("train", "digits", *TINY, "-o", "torch", "--method", "gumbel-st", "--straight-through", "weights")
+    found = {name: hw.load(name).selector for name in ("paper", "torch")}
+    assert {name: (one.surrogate, one.input_gradient) for name, one in found.items()} == {
+        "paper": ("clean", "mixture"),
+        "torch": ("noisy", "chosen"),
+    }
+
+
 def test_cage_is_asked_for_by_name_or_flag_and_off_by_default_as_in_python():
     run("train", "digits", *TINY, "-o", "named", "--method", "gumbel-st+cage")
     run("train", "digits", *TINY, "-o", "flagged", "--method", "gumbel-st", "--cage")

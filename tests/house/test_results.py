@@ -10,7 +10,7 @@ from hardwire.study.reporting.pages import fill
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
-PAGES = [ROOT / "docs" / "findings.md", ROOT / "docs" / "findings-claims.md"]
+PAGES = [ROOT / "docs" / name for name in ("findings.md", "findings-claims.md", "systems.md")]
 AGAIN = "run `make findings` and commit what it writes"
 
 

@@ -6,7 +6,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from hardwire.methods import METHOD_VARIANTS
+from hardwire.methods import METHOD_VARIANTS, STRAIGHT_THROUGH
 
 Complete = Callable[[str], list[str]]
 
@@ -83,6 +83,7 @@ trained = _completer(tuple, (".safetensors",))
 tables = _completer(tuple, (".csv", ".parquet"))
 recipes = _completer(_recipe_names, (".toml",))
 methods = _completer(lambda: METHOD_VARIANTS)
+estimators = _completer(lambda: STRAIGHT_THROUGH)
 wirings, engines = _completer(lambda: WIRINGS), _completer(lambda: ENGINES)
 raw_kinds, devices, boards = _completer(_raw_kinds), _completer(_devices), _completer(_boards)
 

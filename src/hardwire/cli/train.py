@@ -82,6 +82,16 @@ def train(
         bool | None,
         Option("--cage/--no-cage", help="Same as +cage: confidence sets the temperature.", rich_help_panel=_NETWORK),
     ] = None,
+    straight_through: Annotated[
+        str | None,
+        Option(
+            help="What the backward pass of a hard method differentiates: output, the noise-free mixture at a neuron's "
+            "output (the paper's Proposition 8); weights, as gumbel_softmax(hard=True); noisy-output; clean-weights. "
+            "[default: output for gumbel-st, weights for hard-st]",
+            rich_help_panel=_NETWORK,
+            autocompletion=completion.estimators,
+        ),
+    ] = None,
     wiring: Annotated[
         str | None,
         Option(
@@ -211,6 +221,7 @@ def train(
         method=method,
         tau=tau,
         cage=cage,
+        options=None if straight_through is None else {"straight_through": straight_through},
         wiring=wiring,
         candidates=candidates,
         redraw=redraw,

@@ -14,12 +14,24 @@ from hardwire.study.reporting.studies import Study
 from hardwire.study.reporting.table import Cells, Table, TableCell
 from hardwire_paper.claims import accuracy, arithmetic, cells, commitment, course, gaps, nodes, propositions, systems
 from hardwire_paper.claims.base import ARITHMETIC, NOT_YET, PLURALS, RULES, TONES, UNTESTED, VERDICTS, Claim, Finding
+from hardwire_paper.claims.cells import cell_counts
 from hardwire_paper.claims.evidence import SYSTEMS_GROUP, Evidence, EvidenceFor, Judges
 from hardwire_paper.groups import group_runs
 from hardwire_paper.judging import table
 from hardwire_paper.runs import NetworkRun
 
-__all__ = ["JUDGES", "RULES", "Claim", "Evidence", "Finding", "claim_tables", "claims", "judge_all", "summary"]
+__all__ = [
+    "JUDGES",
+    "RULES",
+    "Claim",
+    "Evidence",
+    "Finding",
+    "cell_counts",
+    "claim_tables",
+    "claims",
+    "judge_all",
+    "summary",
+]
 
 JUDGES: Judges = {
     **gaps.JUDGES,

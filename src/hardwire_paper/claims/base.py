@@ -68,6 +68,7 @@ class Finding:
         groups: The names of the groups of runs behind it.
         few: Whether it holds weaker only because there is one seed.
         missing: How many parts of the claim these runs do not test.
+        cells: Of a claim about a table, how many of its cells agree and how many differ.
     """
 
     verdict: str
@@ -76,6 +77,7 @@ class Finding:
     groups: frozenset[str] = frozenset()
     few: bool = False
     missing: int = 0
+    cells: tuple[int, int] = (0, 0)
 
     @property
     def scale(self) -> str:

@@ -6,12 +6,12 @@ And its tests: a star says that two sides differ, so the claim that all findings
 from collections.abc import Callable
 from dataclasses import replace
 
-from hardwire.study.reporting.table import Table
+from hardwire.study.reporting.table import Cells, Table
 from hardwire_paper import printed, statistics, tables
 from hardwire_paper.claims.base import FAILS, HOLDS, UNTESTED, WEAKER, Finding, capped
 from hardwire_paper.claims.evidence import BINARY, CIFAR, MNIST, Evidence, Judges, about, at_scale, everywhere
 from hardwire_paper.groups import RunGroup, group_runs
-from hardwire_paper.judging import AGREE, DIFFER
+from hardwire_paper.judging import AGREE, DIFFER, SCALE_RULE, table
 from hardwire_paper.names import dataset_name
 
 
@@ -20,7 +20,8 @@ def _agreement(table: Table, cells: int, columns: slice = slice(1, None)) -> Fin
     verdicts = [cell.verdict for row in table.rows for cell in row[columns]]
     right, wrong = verdicts.count(AGREE), verdicts.count(DIFFER)
     verdict = HOLDS if right == cells else WEAKER if right >= cells / 2 else FAILS if wrong > cells / 2 else UNTESTED
-    return Finding(verdict, f"{right} of {cells} cells agree, {wrong} differ, {cells - right - wrong} not judged")
+    figure = f"{right} of {cells} cells agree, {wrong} differ, {cells - right - wrong} not judged"
+    return Finding(verdict, figure, cells=(right, wrong))
 
 
 def _of_depth(dataset: str, make: Callable[[RunGroup], Table], cells: int) -> Callable[[Evidence], Finding]:
@@ -111,6 +112,26 @@ def _settings_met(group: RunGroup) -> int:
     return _ALWAYS + int(sum(same)) + sum([set(group.depths) >= set(printed.DEPTHS), group.seeds >= printed.SEEDS])
 
 
+def cell_counts(evidence: Evidence) -> Table:
+    """How many cells of the paper's tables of results our runs judge, and how many of these agree, table by table."""
+    counts: dict[str, tuple[int, ...]] = {
+        words: (cells, *JUDGES[key](evidence).cells) for key, (words, cells) in _COUNTED.items()
+    }
+    counts["all"] = tuple(map(sum, zip(*counts.values(), strict=True)))
+    rows: list[Cells] = [[words, cells, right + wrong, right, wrong] for words, (cells, right, wrong) in counts.items()]
+    columns = ["The paper's table", "Cells", "Judged", "Agree", "Differ"]
+    notes = ["A cell agrees if every number in it does.", f"{SCALE_RULE}."]
+    return table("paper-cells", "Cells of the paper's tables", columns, rows, notes=notes)
+
+
+_COUNTED = {
+    "table-1": ("Table 1, selection gap on MNIST-Binary", 30),
+    "table-2": ("Table 2, temperature robustness", 18),
+    "table-5": ("Table 5, across datasets", 36),
+    "table-6": ("Table 6, gap trajectory on MNIST", 90),
+    "table-7": ("Table 7, gap trajectory on MNIST-Binary", 90),
+    "table-8": ("Table 8, gap trajectory on CIFAR-10-Binary", 90),
+}
 JUDGES: Judges = {
     "table-4": _configuration,
     "table-1": _of_depth(BINARY, tables.selection_gap, 30),

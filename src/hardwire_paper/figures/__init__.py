@@ -7,6 +7,7 @@ from hardwire_paper.groups import RunGroup
 _OPENING = (curves.gap_over_training, curves.accuracy_against_tau)
 _OTHERS = (
     curves.iterations_to_convergence,
+    areas.factorial,
     curves.commitment_by_layer,
     training.commitment_over_training,
     training.gradients,

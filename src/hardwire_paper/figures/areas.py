@@ -6,6 +6,7 @@ from typing import Any
 
 from hardwire.gates import GATE_NAMES
 from hardwire.study.reporting.figure import Figure, draw, legend_below, panels
+from hardwire_paper import printed
 from hardwire_paper.figures.style import figure_of
 from hardwire_paper.groups import RunGroup
 from hardwire_paper.names import COLOURS, method_name, tau_name
@@ -43,6 +44,47 @@ def gap_heatmap(group: RunGroup) -> Figure:
         drawn=draw(paint, 7.2, height),
         columns=["Method", "Layers", "τ", "Final gap (points)"],
         rows=[[method_name(key[0]), key[1], f"{key[2]:g}", f"{cells[key]:.2f}"] for key in keys],
+    )
+
+
+_FIGURE_1 = (("soft-mix", "soft-gumbel"), ("hard-st", "gumbel-st"))  # its rows
+
+
+def factorial(group: RunGroup) -> Figure | None:
+    """The paper's first figure: peaks of the 2 x 2 at the highest temperature, ours over the paper's."""
+    depth, tau = group.main_depth, group.taus[-1]
+    found = {method: cell for row in _FIGURE_1 for method in row if (cell := group.get(method, depth, tau))}
+    if len(found) < 2:
+        return None
+    peaks = {method: statistics.fmean(cell.late_peaks("selection")) for method, cell in found.items()}
+    reach = max(40.0, *(abs(value) for value in peaks.values()))
+    known = group.dataset == "mnist-binary" and tau == 2.0 and depth == printed.MAIN_DEPTH
+
+    def paint(drawing: Any) -> None:
+        axis = drawing.subplots()
+        grid = [[peaks.get(method, float("nan")) for method in row] for row in _FIGURE_1]
+        axis.pcolormesh(grid, cmap="RdBu_r", vmin=-reach, vmax=reach, edgecolors="white", linewidth=2)
+        for y, row in enumerate(_FIGURE_1):
+            for x, method in enumerate(row):
+                colour = "white" if abs(peaks.get(method, 0.0)) > 0.6 * reach else "black"
+                ours = f"{peaks[method] + 0.0:.1f}" if method in peaks else "not run"
+                theirs = f"\n(the paper: {printed.FACTORIAL[method]})" if known else ""
+                text = f"{method_name(method)}\n{ours}{theirs}"
+                axis.text(x + 0.5, y + 0.5, text, ha="center", va="center", color=colour, fontsize=10)
+        axis.set_xticks([0.5, 1.5], ["no Gumbel", "Gumbel"])
+        axis.set_yticks([0.5, 1.5], ["mixture", "hard"])
+        axis.invert_yaxis()
+        axis.grid(False)
+
+    return figure_of(
+        group,
+        "factorial",
+        f"Peak selection gap of the 2 x 2, L={depth}, {tau_name(tau)}",
+        where="The paper's figure 1, bottom right: peak, at τ=2, L=6.",
+        caption="The largest gap in points over the last 80% of training, mean over seeds.",
+        drawn=draw(paint, 4.6, 3.2),
+        columns=["Method", "Late peak (points)"],
+        rows=[[method_name(method), f"{value:.2f}"] for method, value in peaks.items()],
     )
 
 
