@@ -9,6 +9,8 @@ from small_runs import same_state
 import hardwire as hw
 from hardwire.models import settings_of
 from hardwire.training import Settings, memory_needed
+from hardwire.training.recipe_settings import recipe_of
+from hardwire.training.train import choose_settings
 
 TINY = Settings("digits", width=50, depth=1, iterations=6, evaluate_every=3, batch_size=16)
 
@@ -33,7 +35,7 @@ CHANGES = [
     {"method": "soft-mix"}, {"method": "hard-st+cage"}, {"cage": True}, {"tau": 0.5}, {"wiring": "learned"},
     {"wiring": "learned", "candidates": 4}, {"start": "residual"}, {"iterations": 7},
     {"iterations": None, "epochs": 0.5}, {"batch_size": 17}, {"accumulate": 2}, {"lr": 0.02}, {"validation": True},
-    {"validation": True, "stop_early": 3}, {"validation": True, "keep_best": True}, {"seed": 1},
+    {"arity": 4}, {"validation": True, "stop_early": 3}, {"validation": True, "keep_best": True}, {"seed": 1},
 ]  # fmt: skip
 
 
@@ -94,6 +96,8 @@ def test_the_defaults_are_those_of_the_command_line():
         ({"width": 5, "widths": (5,)}, "not both"),
         ({"stop_early": 2}, "select on validation rows"),
         ({"keep_best": True}, "select on validation rows"),
+        ({"arity": 7}, "arity 7 is not from 2 to 6"),
+        ({"arity": 4, "layers": ({"kind": "lut"},)}, "in a list of layers, each names its own"),
     ],
 )
 def test_settings_that_contradict_each_other_are_refused_at_once(settings, message):
@@ -101,9 +105,21 @@ def test_settings_that_contradict_each_other_are_refused_at_once(settings, messa
         Settings("digits", **settings)
 
 
+def test_arity_makes_layers_of_tables_and_goes_through_recipes_and_estimators(tmp_path):
+    settings = replace(TINY, arity=4, wiring="learned", candidates=4)
+    (tmp_path / "tables.toml").write_text(recipe_of(settings, 10).text())
+    again = choose_settings(None, "tables.toml")
+    for net in (settings.prepare().net, again.prepare().net):
+        assert [(layer.kind, layer.arity, layer.neurons) for layer in net.layers] == [("lut", 4, 50)]
+    x, y = hw.data.load("digits").raw("test"), hw.data.load("digits").test.y.numpy()
+    model = hw.LogicClassifier(width=20, depth=1, arity=2, iterations=3, random_state=0).fit(x, y)
+    assert [layer.kind for layer in model.network_.layers] == ["lut"]
+
+
 def test_memory_grows_with_gates_candidates_and_batch():
     assert memory_needed([1000], inputs=100, batch_size=64) == 1000 * 256 + 64 * 1100 // 8
     assert memory_needed([1000, 1000], 100, 64) > memory_needed([1000], 100, 64)
     assert memory_needed([1000], 100, 64, candidates=8) == 1000 * 512 + 64 * 1100 // 8
+    assert memory_needed([1000], 100, 64, candidates=8, arity=4) == 1000 * 16 * (16 + 32) + 64 * 1100 // 8
     with pytest.raises(hw.HardwireError, match=r"20,000,000,000,000 neurons .* GB of memory"):
         Settings("digits", width=10**13).prepare()

@@ -54,6 +54,7 @@ def settings(job: "TrainingJob") -> Table:
 
     settings, data, net = job.settings, job.data, job.net
     shape = " + ".join(f"{width:,}" for width in net.widths)
+    neurons = "gates" if settings.arity is None else f"tables of {settings.arity} inputs"
     rows, batch = data.with_validation() if settings.validation else data, f"batch size {settings.batch_size}"
     held_out = f", {len(rows.validation):,} to choose on" if settings.validation else ""
     batch += f" times {settings.accumulate}" if settings.accumulate > 1 else ""
@@ -61,7 +62,7 @@ def settings(job: "TrainingJob") -> Table:
     lines = {
         "data": f"{data.name}: {len(rows.train):,} training and {len(data.test):,} test rows{held_out}, of "
         f"{data.inputs:,} inputs, {_target(data)}",
-        "network": f"{shape} gates, {_method(net)}, {_wires(job)}",
+        "network": f"{shape} {neurons}, {_method(net)}, {_wires(job)}",
         "training": f"{length}, {batch}, Adam at {settings.lr:g}{_extras(settings)}, seed {settings.seed}",
         "engine": f"{net.engine_name(data.train.x)}, {_count(torch.get_num_threads(), 'thread')}",
         "model": job.out,
@@ -154,7 +155,7 @@ def layers(net: "LogicNetwork") -> Table:
     """One row per layer: its size, the commitment of its neurons, and the gates they chose most often."""
     table = Table(title="Layers", title_justify="left")
     table.add_column("layer", justify="right")
-    table.add_column("gates", justify="right")
+    table.add_column("neurons", justify="right")
     table.add_column("commitment %", justify="right")
     table.add_column("most frequent gates (% of the layer)")
     for number, (width, committed, arity, usage) in enumerate(_chosen(net), start=1):

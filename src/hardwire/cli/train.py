@@ -14,6 +14,7 @@ from hardwire.cli import completion
 from hardwire.cli.options import Threads
 from hardwire.cli.output import Json, Output
 from hardwire.errors import HardwireError
+from hardwire.gates import LEAST_ARITY, MOST_ARITY
 from hardwire.recipes import IMAGES, TABLES
 
 if TYPE_CHECKING:
@@ -58,13 +59,22 @@ def train(
         int | None, Option(min=1, help="Thresholds per column of a table. [default: 16]", rich_help_panel=_TABLE)
     ] = None,
     width: Annotated[
-        int | None, Option(min=1, help=f"Gates per layer. {_default('width')}", rich_help_panel=_NETWORK)
+        int | None, Option(min=1, help=f"Gates or tables per layer. {_default('width')}", rich_help_panel=_NETWORK)
     ] = None,
     depth: Annotated[
         int | None, Option(min=1, max=1000, help=f"Layers. {_default('depth')}", rich_help_panel=_NETWORK)
     ] = None,
     widths: Annotated[
-        str | None, Option(help="Gates of each layer instead, such as 4000,2000.", rich_help_panel=_NETWORK)
+        str | None, Option(help="Those of each layer instead, such as 4000,2000.", rich_help_panel=_NETWORK)
+    ] = None,
+    arity: Annotated[
+        int | None,
+        Option(
+            min=LEAST_ARITY,
+            max=MOST_ARITY,
+            help="Layers of look-up tables with this many inputs each, as FPGAs have them. [default: two-input gates]",
+            rich_help_panel=_NETWORK,
+        ),
     ] = None,
     method: Annotated[
         str | None,
@@ -103,7 +113,9 @@ def train(
     ] = None,
     candidates: Annotated[
         int | None,
-        Option(min=2, help="Wires that each input of a gate chooses from, if learned.", rich_help_panel=_NETWORK),
+        Option(
+            min=2, help="Wires that each input of a gate or table chooses from, if learned.", rich_help_panel=_NETWORK
+        ),
     ] = None,
     redraw: Annotated[
         int | None,
@@ -188,10 +200,12 @@ def train(
     A run that is stopped continues when the same command is given again. Afterwards `hardwire gap MODEL` measures what
     the circuit loses, and `hardwire circuit build MODEL FILE` makes it a circuit.
 
-    Half a minute without a download; a table of your own; 98.6% of MNIST in ten minutes:
+    Half a minute without a download; look-up tables instead of gates; a table of your own; 98.6% of MNIST in ten
+    minutes:
 
     ```
     hardwire train digits -o digits.safetensors
+    hardwire train digits --width 200 --depth 1 --arity 6 --wiring learned --candidates 16 --lr 0.1
     hardwire train flowers.csv --target species -o flowers.safetensors
     hardwire train --recipe mnist-8k
     ```
@@ -218,6 +232,7 @@ def train(
         width=width,
         depth=depth,
         widths=_numbers(widths),
+        arity=arity,
         method=method,
         tau=tau,
         cage=cage,

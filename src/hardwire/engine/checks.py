@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from hardwire.engine.functions import LEAST_ARITY, MOST_ARITY, Choose, Entries, Fixed, Function
+from hardwire.engine.functions import Choose, Entries, Fixed, Function
 from hardwire.engine.stack import CONST_ZERO, GRADIENTS, MAXIMUM, Level, Stack
 from hardwire.errors import HardwireError, check_holds_values, unknown_name
-from hardwire.gates import algebra
+from hardwire.gates import LEAST_ARITY, MOST_ARITY, algebra
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,11 +13,7 @@ from typing import TypeAlias
 import torch
 
 from hardwire.errors import HardwireError, whole_number
-from hardwire.gates import GATES
-
-LEAST_ARITY = 2
-MOST_ARITY = 6
-
+from hardwire.gates import GATES, LEAST_ARITY, MOST_ARITY
 
 Tables: TypeAlias = tuple[tuple[int, ...], ...]
 

@@ -309,7 +309,8 @@ class FrozenLevel:
     @property
     def gates(self) -> "NDArray[np.uint8]":
         """uint8 [neurons]: the gate of each neuron, for neurons of two inputs."""
-        assert len(self.wires) == 2
+        if len(self.wires) != GATE_ARITY:
+            raise HardwireError(f"look-up tables of {len(self.wires)} inputs are not gates, and gates are asked for")
         return _GATE_OF_TABLE[self.tables.astype(np.int64)]
 
 

@@ -47,6 +47,7 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         *,
         width: int = TABLES.width,
         depth: int = TABLES.depth,
+        arity: int | None = None,
         bits: int = 16,
         thresholds: str = "quantile",
         method: str = TABLES.method.removesuffix("+cage"),
@@ -66,6 +67,7 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     ):
         self.width = width
         self.depth = depth
+        self.arity = arity
         self.bits = bits
         self.thresholds = thresholds
         self.method = method

@@ -25,7 +25,7 @@ def build_network(
         input_subset=input_subset.tolist(),
         encoder=encoder,
         seed=seed,
-        **{name: settings[name] for name in ("method", "tau", "cage", "start")},
+        **{name: settings[name] for name in ("arity", "method", "tau", "cage", "start")},
         **candidates_for(settings["wiring"], candidates, min(len(input_subset), width)),
         **head,
     )

@@ -27,6 +27,7 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
     Args:
         width: Gates per layer. The last layer is rounded up to a multiple of the number of classes.
         depth: Number of layers.
+        arity: Inputs of each look-up table, 2 to 6. None: layers of two-input gates.
         bits: Thresholds per column.
         thresholds: Where to place them: "quantile" (equal numbers of rows between them) or "uniform" (equal steps).
         method: How gates are chosen in training, one of `hw.METHODS`.

@@ -11,6 +11,7 @@ from typing import Any
 
 THRESHOLD = 0.5  # an input above this is true for a hard gate
 GATE_ARITY = 2  # inputs of a gate
+LEAST_ARITY, MOST_ARITY = 2, 6  # of a look-up table
 
 
 @dataclass(frozen=True)

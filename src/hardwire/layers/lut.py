@@ -9,8 +9,9 @@ from typing import Any
 
 import torch
 
-from hardwire.engine.functions import LEAST_ARITY, MOST_ARITY, Entries, Function, check_arity
+from hardwire.engine.functions import Entries, Function, check_arity
 from hardwire.errors import HardwireError
+from hardwire.gates import LEAST_ARITY, MOST_ARITY
 from hardwire.layers.base import register_layer
 from hardwire.layers.wired import WiredLayer
 from hardwire.selection import Method

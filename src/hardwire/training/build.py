@@ -60,9 +60,16 @@ def _widths(settings: "Settings", data: Dataset) -> dict[str, Any]:
     """Plain layers, as arguments of LogicNetwork."""
     sizes, subset = settings.sizes(data.classes), data.useful_inputs()
     most = sys.maxsize if subset is None else min(len(subset), *sizes)
-    check_memory(sizes, data.inputs, settings.batch_size, settings.candidates or 0)
+    check_memory(sizes, data.inputs, settings.batch_size, settings.candidates or 0, settings.arity)
     wiring = _wiring(settings, data, most)
-    return {"inputs": data.inputs, "widths": sizes, "input_subset": subset, "start": settings.start, **wiring}
+    return {
+        "inputs": data.inputs,
+        "widths": sizes,
+        "input_subset": subset,
+        "start": settings.start,
+        "arity": settings.arity,
+        **wiring,
+    }
 
 
 def _wiring(settings: "Settings", data: Dataset, most: int) -> dict[str, Any]:

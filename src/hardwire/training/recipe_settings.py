@@ -10,7 +10,7 @@ from hardwire.recipes import Recipe
 from hardwire.training.settings import Settings
 
 EVALUATIONS = 20  # of a run
-_NETWORK = ("width", "depth", "widths", "method", "tau", "cage", "wiring", "candidates", "start")
+_NETWORK = ("width", "depth", "widths", "arity", "method", "tau", "cage", "wiring", "candidates", "start")
 _SIZES = ("width", "depth", "widths")
 _NOT_NAMED = ("seed", "engine", "evaluate_every")  # the name of a model file has the seed, and does not need the others
 
@@ -67,7 +67,7 @@ def recipe_of(settings: Settings, classes: int, name: str = "settings") -> Recip
     """Settings as a recipe for so many classes, so that they can be written to a file and trained with again."""
     if settings.iterations is None:
         raise HardwireError("a recipe counts iterations; give those instead of epochs")
-    left_out = ("wiring", "start", "candidates") if settings.layers else ()
+    left_out = ("wiring", "start", "candidates", "arity") if settings.layers else ()
     values = {part: getattr(settings, part) for part in _NETWORK if part not in (*left_out, "cage")}
     sizes = {} if settings.layers or settings.widths or settings.width else {"widths": settings.sizes(classes)}
     network = {part: value for part, value in values.items() if value is not None} | sizes | dict(settings.options)

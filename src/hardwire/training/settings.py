@@ -13,6 +13,7 @@ from typing import Any
 from hardwire import data as datasets
 from hardwire.data.dataset import Dataset
 from hardwire.data.kinds import split_name
+from hardwire.engine.functions import check_arity
 from hardwire.errors import HardwireError, unknown_name, whole_number
 from hardwire.network import LogicNetwork, equal_widths
 from hardwire.recipes.defaults import BITS, DEFAULTS, default_name, kind_of
@@ -34,6 +35,7 @@ class Settings:
         width: Neurons of each layer. Default: that of the dataset's kind, rounded up to a multiple of the classes.
         depth: Number of layers.
         widths: Neurons of each layer, instead of `width` and `depth`.
+        arity: Inputs of each look-up table, 2 to 6; None for layers of two-input gates.
         layers: Layers instead of widths, each a dictionary with its `kind` and arguments.
         method: The selection method, as in `LogicNetwork`.
         tau: Temperature; 1.0 by default. Not with CAGE, which sets it.
@@ -73,6 +75,7 @@ class Settings:
     width: int | None = None
     depth: int | None = None
     widths: tuple[int, ...] | None = None
+    arity: int | None = None
     layers: tuple[Mapping[str, Any], ...] = ()
     method: str = BITS.method
     tau: float | None = None
@@ -136,6 +139,8 @@ class Settings:
         for name, kind in _TYPES.items():
             if not isinstance(getattr(self, name), kind):
                 raise HardwireError(f"{name} is {_short(getattr(self, name))}; it must be {_WORDS[kind]}")
+        if self.arity is not None:
+            check_arity(self.arity)
         for name, least in _WHOLE.items():
             value = getattr(self, name)
             if value is not None and whole_number(name, value, least) > MOST:
@@ -174,6 +179,8 @@ class Settings:
             raise HardwireError("give either width and depth, or widths, not both")
         if self.layers and not (self.width is None and self.depth is None and self.widths is None):
             raise HardwireError("give either layers, or width, depth or widths, not both")
+        if self.layers and self.arity is not None:
+            raise HardwireError("arity is for layers by width; in a list of layers, each names its own")
         if self.selects and not self.validation:
             raise HardwireError(
                 "stop_early and keep_best select on validation rows; add validation (--validation), which holds out "
@@ -270,6 +277,7 @@ _WHOLE = {  # setting -> its least value
     "seed": 0,
 }
 _NAME_PARTS = {  # setting -> its abbreviation in the name of a model file
+    "arity": "lut",
     "wiring": "",
     "candidates": "of",
     "redraw": "redraw",
