@@ -18,8 +18,9 @@ def convolutions(draw):
     padding = draw(st.integers(0, size - 1))
     assume(min(height, width) + 2 * padding >= size)
     per_kernel = draw(st.integers(1, channels))
+    arity = draw(st.sampled_from([None, None, 2, 3, 4, 6]))
     depth = draw(st.integers(1, 3))
-    assume(2**depth <= per_kernel * size * size)
+    assume((arity or 2) ** depth <= per_kernel * size * size)
     return hw.LogicConv2d(
         (channels, height, width),
         kernels=draw(st.integers(1, 3)),
@@ -28,7 +29,8 @@ def convolutions(draw):
         padding=padding,
         stride=draw(st.integers(1, 2)),
         channels_per_kernel=per_kernel,
-        start=draw(st.sampled_from(["normal", "tree", "residual"])),
+        start=draw(st.sampled_from(["normal", "residual"] + (["tree"] if arity is None else []))),
+        arity=arity,
         seed=draw(st.integers(0, 999)),
     )
 
@@ -42,7 +44,8 @@ def image_of(shape, seed=0):
 def test_a_convolution_is_the_one_of_the_blackboard(layer, seed):
     image = image_of(layer.input_shape, seed)
     _, rows, columns = layer.output_shape
-    tree_levels = [logits.argmax(-1).view(layer.kernels, -1).tolist() for logits in layer.logits]
+    nodes = [z.argmax(-1) if layer.arity is None else (z > 0).int() for z in layer.logits]
+    tree_levels = [node.view(layer.kernels, -1, *node.shape[1:]).tolist() for node in nodes]
     expected = [
         oracle_levels.convolution(
             image.tolist(),
@@ -126,6 +129,17 @@ def test_a_convolutional_network_trains_saves_loads_and_ships_as_a_circuit(tmp_p
     assert circuit.predict(test.x.numpy() > 0.5).tolist() == net.predict(test.x).tolist()
 
 
+@pytest.mark.parametrize("candidates", [None, 4])
+def test_a_convolution_of_tables_trains_saves_and_loads(tmp_path, candidates):
+    layers = [hw.LogicConv2d((5, 8, 8), 6, padding=1, arity=4, candidates=candidates, seed=1), hw.OrPool2d(2)]
+    net = hw.LogicNetwork(classes=10, layers=[*layers, hw.LutLayer(96, 30, arity=4)], seed=0, cage=True)
+    train, test = (hw.data.Split(images(split), split.y) for split in (digits().train, digits().test))
+    history = hw.fit(net, hw.data.Dataset("images", train, test, classes=10), 12, 32, lr=0.05, progress=False)
+    assert history.final.selection == history.final.computation == 0
+    hw.save(net, tmp_path / "net")
+    assert torch.equal(hw.load(tmp_path / "net")(test.x), net.eval()(test.x))
+
+
 def test_a_state_of_other_leaves_rewires_the_layer():
     a, b = (hw.LogicConv2d((2, 5, 5), 4, tree_depth=2, seed=seed).eval() for seed in (1, 2))
     x = image_of((3, 50))
@@ -157,6 +171,9 @@ def test_any_method_trains_a_convolution(method):
         (lambda: hw.LogicConv2d((3, 4, 4), 4, groups=2), "cannot be split into 2 groups"),
         (lambda: hw.LogicConv2d((3, 4, 4), 4, candidates=40), "receptive field"),
         (lambda: hw.LogicConv2d((3, 4, 4), 4, start="nowhere"), "unknown start 'nowhere'"),
+        (lambda: hw.LogicConv2d((3, 4, 4), 4, arity=4, start="tree"), "unknown start 'tree'"),
+        (lambda: hw.LogicConv2d((3, 4, 4), 4, arity=7), "arity 7 is not from 2 to 6"),
+        (lambda: hw.LogicConv2d((1, 4, 4), 4, kernel_size=2, arity=6), "6 leaves, and the receptive field 4 places"),
         (lambda: hw.OrPool2d(3, shape=(1, 2, 2)), "does not fit an image of 2 x 2"),
         (lambda: hw.OrPool2d(2)(torch.zeros(1, 4)), "has no image shape"),
         (lambda: hw.OrPool2d(2, gradient="steep"), "unknown gradient"),

@@ -35,6 +35,7 @@ def convolutions(draw):
     size, depth = draw(st.integers(2, 4)), draw(st.integers(1, 3))
     shape = (2 * draw(st.integers(1, 2)), draw(st.integers(4, 6)), draw(st.integers(4, 6)))
     options = {"kernel_size": size, "tree_depth": depth, "padding": draw(st.integers(0, size - 1))}
+    options |= draw(st.sampled_from([{}, {"arity": 2}, {"arity": 4, "tree_depth": 1}]))
     options |= {"stride": draw(st.integers(1, 3)), "candidates": draw(st.sampled_from([None, 2, 4]))}
     try:
         return hw.LogicConv2d(shape, 2 * draw(st.integers(1, 3)), groups=draw(st.integers(1, 2)), **options)

@@ -148,16 +148,23 @@ def gradients(
 
 def convolution(image, leaves, tree_levels, stride, padding, rows, columns):
     """One kernel on one image. image [channel][y][x] of 0 and 1; leaves, a list of (channel, dy, dx), 2**depth of them;
-    tree_levels, the gates of each tree level of the tree, from the leaves to the root -> [rows][columns]."""
+    tree_levels, the gates of each tree level of the tree, or tables by their entries, from the leaves to the root ->
+    [rows][columns]."""
     height, width = len(image[0]), len(image[0][0])
 
     def pixel(channel, y, x):
         return image[channel][y][x] if 0 <= y < height and 0 <= x < width else 0
 
+    def apply(node, read):
+        if isinstance(node, int):
+            return oracle.hard_gate(node, *read)
+        return node[sum(int(bit) << j for j, bit in enumerate(read))]
+
     def answer(top, left):
         values = [pixel(channel, top + dy, left + dx) for channel, dy, dx in leaves]
         for gates in tree_levels:
-            values = [oracle.hard_gate(g, values[2 * i], values[2 * i + 1]) for i, g in enumerate(gates)]
+            n = len(values) // len(gates)
+            values = [apply(node, values[n * i : n * i + n]) for i, node in enumerate(gates)]
         (root,) = values
         return root
 

@@ -1,7 +1,7 @@
-"""`LogicConv2d`: a convolution whose kernels are binary trees of gates.
+"""`LogicConv2d`: a convolution whose kernels are binary trees of gates, or look-up tables.
 
 A convolution is one level of neurons for each level of the tree, and neurons share rows of parameters. They are ordered
-by kernel, then by gate of the tree, then by position, so that the neurons of a row are adjacent. Surprising: no other
+by kernel, then by node of the tree, then by position, so that the neurons of a row are adjacent. Surprising: no other
 code knows about convolutions; engines, measurements and circuits see wires.
 """
 
@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from hardwire.engine.functions import Choose
+from hardwire.engine.functions import Choose, Entries
 from hardwire.engine.stack import CONST_ZERO, Level
 from hardwire.errors import HardwireError, unknown_name
 from hardwire.gates import GATES
@@ -21,6 +21,7 @@ from hardwire.layers.base import GateLayer, register_layer
 from hardwire.layers.conv_shape import ConvShape
 from hardwire.layers.images import grid
 from hardwire.layers.logic import RESIDUAL_BONUS, gate_pattern
+from hardwire.layers.lut import TABLE_BONUS, table_pattern
 from hardwire.layers.selector import Selector
 from hardwire.layers.size import LayerSize, check_derived
 from hardwire.layers.wired import STARTS, start_logits
@@ -31,6 +32,7 @@ from hardwire.temperature import Temperature
 AND_LIKE = [gate.index for gate in GATES if sum(gate.truth_table) == 1]  # an AND with inputs negated or not
 TREE: str = "tree"  # a start for trees alone
 TREE_BONUS = 2.0
+TREE_DEPTH = 3
 _ARGUMENTS = [
     "kernels",
     "kernel_size",
@@ -49,16 +51,17 @@ _CHUNK = 1 << 20  # wires computed at once, so that temporary arrays stay small
 
 @register_layer
 class LogicConv2d(GateLayer):
-    """A convolution of gate trees: [batch, channels * height * width] -> [batch, kernels * positions], both flat.
+    """A convolution of gate trees or tables: [batch, channels * height * width] -> [batch, kernels * positions].
 
-    Each kernel is a binary tree of 2**tree_depth - 1 gates. Its leaves are different places, drawn at random, of its
-    receptive field: kernel_size x kernel_size places in `channels_per_kernel` channels.
+    Each kernel is a binary tree of 2**tree_depth - 1 gates, or with `arity` one look-up table of so many inputs. Its
+    leaves are different places, drawn at random, of its receptive field: kernel_size x kernel_size places in
+    `channels_per_kernel` channels.
 
     Args:
         shape: (channels, height, width) of the input.
         kernels: The number of kernels.
         kernel_size: The height and width of the receptive field.
-        tree_depth: The depth of each tree.
+        tree_depth: The depth of each tree; by default 3 for gates and 1, a single table, with `arity`.
         padding: The width of the border of zeros around the image.
         stride: The distance between positions.
         groups: The kernels of a group see only the channels of that group.
@@ -66,8 +69,8 @@ class LogicConv2d(GateLayer):
         levels: This many neighbouring channels are the thresholds of one value and adjacent in the input, as an
             encoder orders them.
         candidates: If given, a leaf chooses among this many places.
-        start: The initial logits: "tree" for a bonus on an AND-like gate at the root and on the pass-through gate
-            elsewhere, or "residual" or "normal" as in `LogicLayer`.
+        start: The initial logits: "tree" (the default of gates) for a bonus on an AND-like gate at the root and on the
+            pass-through gate elsewhere, or "residual" or "normal" (the default of tables) as in `LogicLayer`.
         bonus: The size of the bonus.
         method: As in `LogicLayer`.
         tau: As in `LogicLayer`.
@@ -75,7 +78,8 @@ class LogicConv2d(GateLayer):
         seed: As in `LogicLayer`.
         engine: As in `LogicLayer`.
         leaves: The places of the leaves, int32 [kernels, 2**tree_depth, candidates or 1, 3] of (channel, row, column),
-            in place of random ones.
+            in place of random ones; of tables, arity**tree_depth leaves.
+        arity: The inputs of a table, 2 to 6, for kernels of tables; by default kernels are trees of gates.
 
     Example:
         >>> import hardwire as hw
@@ -98,14 +102,14 @@ class LogicConv2d(GateLayer):
         shape: tuple[int, int, int],
         kernels: int,
         kernel_size: int = 3,
-        tree_depth: int = 3,
+        tree_depth: int | None = None,
         padding: int = 0,
         stride: int = 1,
         groups: int = 1,
         channels_per_kernel: int = 2,
         levels: int = 1,
         candidates: int | None = None,
-        start: str = "tree",
+        start: str | None = None,
         bonus: float | None = None,
         method: str | Method | None = None,
         tau: float | Temperature | None = None,
@@ -113,37 +117,43 @@ class LogicConv2d(GateLayer):
         seed: int | None = None,
         engine: str = "auto",
         leaves: torch.Tensor | None = None,
+        arity: int | None = None,
     ):
         super().__init__(engine)
-        form = ConvShape(
-            shape, kernels, kernel_size, tree_depth, padding, stride, groups, channels_per_kernel, levels, candidates
-        )
+        if tree_depth is None:
+            tree_depth = TREE_DEPTH if arity is None else 1
+        self.form = form = ConvShape(
+            shape, kernels, kernel_size, tree_depth, padding, stride, groups, channels_per_kernel, levels, candidates,
+            arity,
+        )  # fmt: skip
         check_derived(form.size().derived)
         self.input_shape, self.output_shape = form.shape, form.output_shape
         self.kernels, self.kernel_size, self.tree_depth = form.kernels, form.kernel_size, form.tree_depth
         self.padding, self.stride, self.groups = form.padding, form.stride, form.groups
         self.levels_per_value, self.candidates = form.levels, form.candidates
-        self.channels_per_kernel = form.channels_per_kernel
-        if start not in (*STARTS, TREE):
-            raise unknown_name("start", start, (*STARTS, TREE))
-        self.start, self.bonus = start, default_bonus(start) if bonus is None else float(bonus)
+        self.channels_per_kernel, self.arity = form.channels_per_kernel, form.arity
+        starts = (*STARTS, TREE) if arity is None else STARTS
+        self.start = (TREE if arity is None else "normal") if start is None else start
+        if self.start not in starts:
+            raise unknown_name("start", start, starts)
+        self.bonus = self._default_bonus() if bonus is None else float(bonus)
         self.seed = check_seed(seed)
         self.register_buffer("leaves", self._check_leaves(leaves) if leaves is not None else self._draw_leaves())
         self.logits = nn.ParameterList(self._start())
         self.wire_logits: nn.Parameter | None = None
         if self.candidates is not None:
-            rows = self.kernels * 2 ** (self.tree_depth - 1)
-            self.wire_logits = nn.Parameter(normal(self.seed, "conv2d.wire_logits", 2, rows, self.candidates))
+            shape = (form.fan, self.kernels * form.nodes_on(0), self.candidates)
+            self.wire_logits = nn.Parameter(normal(self.seed, "conv2d.wire_logits", *shape))
         self._connect_tree()
         self.own_choice = any(argument is not None for argument in (method, tau, cage))
         self.selector = Selector(
-            "hard-st" if method is None else method, 1.0 if tau is None else tau, bool(cage), self.seed
+            "hard-st" if method is None else method,
+            1.0 if tau is None else tau,
+            bool(cage),
+            self.seed,
+            choices=self._function(0).choices,
         )
         self.selector.prepare_for(self.levels())
-
-    def gates_on(self, tree_level: int) -> int:
-        """The number of gates of a kernel on a tree level; tree level 0 reads the leaves."""
-        return 1 << (self.tree_depth - 1 - tree_level)
 
     @property
     def positions(self) -> int:
@@ -155,12 +165,17 @@ class LogicConv2d(GateLayer):
             neurons = len(rows)
             wire_logits = self.wire_logits if tree_level == 0 else None
             padded = tree_level == 0 and self.padding > 0
-            levels.append(Level(inputs, neurons, wires, Choose(self.logits[tree_level]), wire_logits, rows, padded))
+            levels.append(Level(inputs, neurons, wires, self._function(tree_level), wire_logits, rows, padded))
             inputs = neurons
         return levels
 
+    def _function(self, tree_level: int) -> Choose | Entries:
+        logits = self.logits[tree_level]
+        return Choose(logits) if self.arity is None else Entries(logits)
+
     def config(self) -> dict[str, Any]:
         arguments = {name: getattr(self, name) for name in _ARGUMENTS}
+        arguments |= {} if self.arity is None else {"arity": self.arity}
         return {"shape": list(self.input_shape), "levels": self.levels_per_value, **arguments}
 
     @classmethod
@@ -180,6 +195,7 @@ class LogicConv2d(GateLayer):
 
     def extra_repr(self) -> str:
         tree = f"kernel_size={self.kernel_size}, tree_depth={self.tree_depth}"
+        tree += "" if self.arity is None else f", arity={self.arity}"
         return f"{self.input_shape} -> {self.output_shape}, {tree}"
 
     def _load_from_state_dict(self, *arguments: Any) -> None:
@@ -192,9 +208,9 @@ class LogicConv2d(GateLayer):
         self._wires = [(wires.to(self.leaves.device), rows.to(self.leaves.device)) for wires, rows in tree_levels]
 
     def _draw_leaves(self) -> torch.Tensor:
-        """int32 [kernels, 2**tree_depth, K, 3]: (channel, row, column) in the field; K is 1 without candidates."""
+        """int32 [kernels, leaves, K, 3]: (channel, row, column) in the field; K is 1 without candidates."""
         rng = generator(self.seed, "conv2d.leaves")
-        per_group, leaves, choices = self.kernels // self.groups, 2**self.tree_depth, self.candidates or 1
+        per_group, leaves, choices = self.kernels // self.groups, self.form.leaves, self.candidates or 1
         drawn = np.empty((self.kernels, leaves, choices, 3), np.int32)
         places = self.channels_per_kernel * self.kernel_size**2
         for group in range(self.groups):
@@ -208,7 +224,7 @@ class LogicConv2d(GateLayer):
         return torch.from_numpy(drawn)
 
     def _check_leaves(self, leaves: torch.Tensor) -> torch.Tensor:
-        expected = (self.kernels, 2**self.tree_depth, self.candidates or 1, 3)
+        expected = (self.kernels, self.form.leaves, self.candidates or 1, 3)
         if leaves.dtype != torch.int32 or tuple(leaves.shape) != expected:
             raise HardwireError(f"leaves are int32 {list(expected)}, not {leaves.dtype} {list(leaves.shape)}")
         most = torch.tensor([self.input_shape[0], self.kernel_size, self.kernel_size])
@@ -217,34 +233,35 @@ class LogicConv2d(GateLayer):
         return leaves
 
     def _start(self) -> list[nn.Parameter]:
-        rows = [self.kernels * self.gates_on(tree_level) for tree_level in range(self.tree_depth)]
+        rows = [self.kernels * self.form.nodes_on(tree_level) for tree_level in range(self.tree_depth)]
         return [nn.Parameter(self._start_tree_level(tree_level, count)) for tree_level, count in enumerate(rows)]
 
     def _start_tree_level(self, tree_level: int, rows: int) -> torch.Tensor:
         path = f"conv2d.logits.{tree_level}"
+        pattern = gate_pattern() if self.arity is None else table_pattern(self.arity)
         if self.start != TREE:
-            return start_logits(gate_pattern(), rows, self.seed, path, self.start, self.bonus)
+            return start_logits(pattern, rows, self.seed, path, self.start, self.bonus)
         if tree_level + 1 < self.tree_depth:
-            return start_logits(gate_pattern(), rows, self.seed, path, "residual", self.bonus)
-        logits = start_logits(gate_pattern(), rows, self.seed, path, "residual", 0.0)
+            return start_logits(pattern, rows, self.seed, path, "residual", self.bonus)
+        logits = start_logits(pattern, rows, self.seed, path, "residual", 0.0)
         gates = torch.from_numpy(generator(self.seed, "conv2d.root_gates").choice(AND_LIKE, rows))
         logits[torch.arange(rows), gates] += self.bonus
         return logits
 
     def _leaf_wires(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Tree level 0: wires int32 [2, neurons] or [2, neurons, K], and rows int32 [neurons]."""
-        gates, choices = self.gates_on(0), self.candidates or 1
-        wires = np.empty((2, self.kernels, gates, self.positions, choices), np.int32)
+        """Tree level 0: wires int32 [n, neurons] or [n, neurons, K], and rows int32 [neurons]."""
+        fan, nodes, choices = self.form.fan, self.form.nodes_on(0), self.candidates or 1
+        wires = np.empty((fan, self.kernels, nodes, self.positions, choices), np.int32)
         leaves = self.leaves.cpu().numpy()
-        some_positions = max(1, _CHUNK // (2 * gates * choices))
+        some_positions = max(1, _CHUNK // (fan * nodes * choices))
         some_kernels = max(1, some_positions // self.positions)
         for kernel in range(0, self.kernels, some_kernels):
             for start in range(0, self.positions, some_positions):
                 place = self._places(leaves[kernel : kernel + some_kernels], start, start + some_positions)
-                place = place.reshape(len(place), gates, 2, choices, -1).transpose(2, 0, 1, 4, 3)
+                place = place.reshape(len(place), nodes, fan, choices, -1).transpose(2, 0, 1, 4, 3)
                 wires[:, kernel : kernel + some_kernels, :, start : start + some_positions] = place
-        flat = wires.reshape(2, self.kernels * gates * self.positions, choices)
-        return torch.from_numpy(flat if self.candidates is not None else flat[:, :, 0]), self._rows(gates)
+        flat = wires.reshape(fan, self.kernels * nodes * self.positions, choices)
+        return torch.from_numpy(flat if self.candidates is not None else flat[:, :, 0]), self._rows(nodes)
 
     def _places(self, leaves: NDArray[np.int32], start: int, stop: int) -> NDArray[np.int32]:
         """[kernels, leaves, K, positions]: the input that each leaf [..., 3] reads at positions start to stop."""
@@ -258,18 +275,19 @@ class LogicConv2d(GateLayer):
         return np.where(inside, place, np.int32(CONST_ZERO))
 
     def _inner_wires(self, tree_level: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """A higher tree level: gate g of a kernel reads gates 2g and 2g + 1 of the one below, at the same position."""
-        gates = self.gates_on(tree_level)
-        first = np.arange(self.kernels * 2 * gates * self.positions, dtype=np.int32)
-        wires = first.reshape(self.kernels * gates, 2, self.positions).transpose(1, 0, 2).reshape(2, -1)
-        return torch.from_numpy(np.ascontiguousarray(wires)), self._rows(gates)
+        """A higher tree level: node g of a kernel reads nodes n*g to n*g + n - 1 of the one below, where it is."""
+        fan, nodes = self.form.fan, self.form.nodes_on(tree_level)
+        first = np.arange(self.kernels * fan * nodes * self.positions, dtype=np.int32)
+        wires = first.reshape(self.kernels * nodes, fan, self.positions).transpose(1, 0, 2).reshape(fan, -1)
+        return torch.from_numpy(np.ascontiguousarray(wires)), self._rows(nodes)
 
-    def _rows(self, gates: int) -> torch.Tensor:
-        return torch.arange(self.kernels * gates, dtype=torch.int32).repeat_interleave(self.positions)
+    def _rows(self, nodes: int) -> torch.Tensor:
+        return torch.arange(self.kernels * nodes, dtype=torch.int32).repeat_interleave(self.positions)
 
-
-def default_bonus(start: str) -> float:
-    return TREE_BONUS if start == TREE else RESIDUAL_BONUS
+    def _default_bonus(self) -> float:
+        if self.arity is not None:
+            return TABLE_BONUS
+        return TREE_BONUS if self.start == TREE else RESIDUAL_BONUS
 
 
 def _others(first: NDArray[np.int64], places: int, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
