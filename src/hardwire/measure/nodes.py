@@ -6,18 +6,15 @@ from dataclasses import dataclass
 
 import torch
 from torch import nn
-from torch.nn import functional as F
 
-from hardwire.bits import Bits
-from hardwire.engine.functions import Choose, Entries, Fixed, interpolate
-from hardwire.engine.reference import choose_functions, choose_wires
-from hardwire.engine.stack import Input, Level, Rule, Source
+from hardwire.engine.activations import NodePass, choice_weights, draws_per_sample, node_passes, sampled_weights
+from hardwire.engine.functions import Choose, Entries
+from hardwire.engine.stack import Input, Level, Rule
 from hardwire.errors import HardwireError
 from hardwire.layers import Fused, Selector, selection_mode
 from hardwire.layers.base import Passes
 from hardwire.measure.choices import parts_in, selecting_modules
 from hardwire.measure.gap import evaluating
-from hardwire.noise import sample_race
 from hardwire.selection import pick
 
 _CHUNK = 1 << 21  # nodes x samples at a time: 16 MB for each float64 array
@@ -117,40 +114,33 @@ class _Tally:
 
 
 def _node_tallies(model: nn.Module, x: Input, draw: int) -> Iterator[_Tally]:
-    """One tally for each level that chooses its functions."""
+    """One tally for each level that chooses its functions; one that repeats another level counts with it."""
     for module, given in _selecting_inputs(model, x, draw):
-        h = given.unpack(torch.float64) if isinstance(given, Bits) else given.double()
-        made, tallies = [h.flatten(1)], dict[int, _Tally]()
-        for number, (level, rule) in enumerate(_method_rules(module, draw)):
-            reads = level.reads or (Source(number - 1, 0, level.inputs),)
-            h = torch.cat([made[source.level + 1][:, source.start : source.stop] for source in reads], dim=1)
-            inputs = _inputs(h, level, rule)
-            if isinstance(level.function, Fixed):
-                made.append(interpolate(h.new_tensor(level.function.table), inputs))
+        levels, tallies = _method_rules(module, draw), dict[int, _Tally]()
+        for number, ((level, rule), node) in enumerate(zip(levels, node_passes(levels, given), strict=True)):
+            if node.weights is None:
                 continue
-            forward, effective, deployed = _node_values(level, rule, len(h))
-            tally = _Tally.of(*_gap_and_bound(level, effective, deployed, inputs))
+            tally = _Tally.of(*_gap_and_bound(level, rule, node))
             own = number if level.repeats is None else level.repeats
             tallies[own] = tallies[own].add(tally) if own in tallies else tally
-            made.append(interpolate(_by_neuron(forward, level), inputs))
         yield from tallies.values()
 
 
-def _gap_and_bound(
-    level: Level, effective: torch.Tensor, deployed: torch.Tensor, inputs: list[torch.Tensor]
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """|sum_i w_i (g_i - g_i*)| of every node and sample, and its bound, from effective and one-hot weights.
+def _gap_and_bound(level: Level, rule: Rule, node: NodePass) -> tuple[torch.Tensor, torch.Tensor]:
+    """|sum_i w_i (g_i - g_i*)| of every node and sample, and its bound.
 
     The sum leaves the winner out, which is exact where 1 - w would cancel.
     """
-    assert isinstance(level.function, Choose | Entries)
+    assert isinstance(level.function, Choose | Entries) and node.weights is not None
+    with_choices = level.function.with_choices(level.function.logits.double())
+    effective = torch.softmax(with_choices, -1) if _is_expected(rule) else node.weights
+    deployed = pick(with_choices)
     others = effective * (1 - deployed)
     rest = others.sum(-1, keepdim=True)
-    change = _by_neuron(level.function.values(others - rest * deployed), level)
-    actual = interpolate(change, inputs).abs()
+    actual = node.interpolate(level, level.function.values(others - rest * deployed)).abs()
     if isinstance(level.function, Entries):  # what each address may lose, by how much of the sample is there
-        return actual, interpolate(_by_neuron(rest.squeeze(-1), level), inputs)
-    g = interpolate(_by_neuron(level.function.values(deployed), level), inputs)
+        return actual, node.interpolate(level, rest.squeeze(-1))
+    g = node.interpolate(level, level.function.values(deployed))
     open_share = rest.squeeze(-1) if level.rows is None else rest.squeeze(-1)[..., level.rows.long()]
     return actual, open_share * torch.maximum(g, 1 - g)  # FALSE and TRUE are among the gates
 
@@ -173,60 +163,9 @@ def _method_rules(module: Fused, draw: int) -> list[tuple[Level, Rule]]:
     return [(part.level, rule) for part, rule in zip(parts, rules, strict=True)]
 
 
-def _node_values(level: Level, rule: Rule, samples: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The values [rows, 2**n] of the method's pass, the effective weights of the theorem, and the deployed ones.
-
-    Where every sample draws for itself, the first two are [samples, rows, ...].
-    """
-    assert isinstance(level.function, Choose | Entries)
-    z = level.function.logits.double()
-    with_choices = level.function.with_choices(z)
-    rows = torch.arange(len(z), device=z.device)
-    forward = _sampled_weights(z, rows, rule, samples) if _per_sample(rule) else _shared_weights(level, z, rule)
-    effective = torch.softmax(with_choices, -1) if _is_expected(rule) else forward
-    return level.function.values(forward), effective, pick(with_choices)
-
-
-def _per_sample(rule: Rule) -> bool:
-    return rule.noise is not None and rule.noise.per_sample
-
-
 def _is_expected(rule: Rule) -> bool:
     """Whether the theorem is about the expectation over draws: where noise chooses one gate."""
     return rule.method.hard and rule.method.noisy
-
-
-def _shared_weights(level: Level, z: torch.Tensor, rule: Rule) -> torch.Tensor:
-    """The weights of the choices for all samples."""
-    return choose_functions(level, z, rule).weights(rule.tau.tau)
-
-
-def _sampled_weights(z: torch.Tensor, rows: torch.Tensor, rule: Rule, samples: int) -> torch.Tensor:
-    """The weights of the gates of these rows for each sample, [samples, rows, 16]."""
-    assert rule.noise is not None
-    winner, noisy = sample_race(rule.noise, rule.noise_stream, rows, samples, z)
-    weights = F.one_hot(winner, z.shape[1]).double() if rule.method.hard else torch.softmax(noisy / rule.tau.tau, -1)
-    return weights.transpose(0, 1)
-
-
-def _by_neuron(values: torch.Tensor, level: Level) -> torch.Tensor:
-    return values if level.rows is None else values[..., level.rows.long(), :]
-
-
-def _inputs(h: torch.Tensor, level: Level, rule: Rule) -> list[torch.Tensor]:
-    """The values of the n inputs of each neuron in this pass, [rows, neurons] each, from h [rows, inputs]."""
-    if level.padded:
-        h = torch.cat([h, h.new_zeros(len(h), 1)], dim=1)  # index -1 is the constant 0
-    if level.wire_logits is None:
-        return [h[:, side.long()] for side in level.wires]
-    assert rule.wire_tau is not None
-    weights = choose_wires(level.wire_logits.double(), rule).weights(rule.wire_tau.tau)
-    if level.rows is not None:
-        weights = weights[:, level.rows.long()]
-    return [
-        torch.stack([w * h[:, wire.long()] for w, wire in zip(side.unbind(-1), wires.unbind(-1), strict=True)]).sum(0)
-        for side, wires in zip(weights, level.wires, strict=True)
-    ]
 
 
 def _selecting_inputs(model: nn.Module, x: Input, draw: int) -> list[tuple[Fused, Input]]:
@@ -257,7 +196,7 @@ def open_weight(level: Level, rule: Rule, samples: int) -> torch.Tensor:
     with_choices = level.function.with_choices(z)
     if _is_expected(rule):
         return of(torch.softmax(with_choices, -1), with_choices)
-    if not _per_sample(rule):
-        return of(_shared_weights(level, z, rule), with_choices)
+    if not draws_per_sample(rule):
+        return of(choice_weights(level, rule, samples), with_choices)
     chunks = torch.arange(len(z), device=z.device).split(max(1, _CHUNK // (samples * z.shape[1])))
-    return torch.cat([of(_sampled_weights(z[rows], rows, rule, samples), z[rows]) for rows in chunks], dim=-1)
+    return torch.cat([of(sampled_weights(z[rows], rows, rule, samples), z[rows]) for rows in chunks], dim=-1)
