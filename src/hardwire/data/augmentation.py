@@ -5,13 +5,13 @@ random numbers are a function of the seed and the row numbers of the batch, so a
 needs no saved generator.
 """
 
+import functools
 import hashlib
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 import torch
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from hardwire.bits import Bits, pack, unpack
@@ -19,7 +19,9 @@ from hardwire.data.dataset import Dataset
 from hardwire.data.rows import Indices, Split
 from hardwire.errors import HardwireError, whole_number
 
-PixelBits: TypeAlias = NDArray[np.uint8]  # [rows, channels, height, width, levels]
+Words: TypeAlias = NDArray[np.uint64]  # [rows, words]
+Steps: TypeAlias = NDArray[np.int64]  # [rows]
+WORD = 64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,24 +47,33 @@ class Augmented(Split):
         x, y = super().batch(indices)
         assert isinstance(x, Bits)
         rng = _generator(self.seed, indices)
-        images = unpack(x.numpy(), x.features).reshape(len(x), *self.shape, self.levels)
-        moved = self._shifted(images, rng) if self.shift else images
+        words = x.numpy().copy()
+        if self.shift:
+            self._shift(words, rng)
         if self.flip:
             mirrored = rng.random(len(x)) < 0.5
-            moved[mirrored] = moved[mirrored][:, :, :, ::-1]
-        return Bits.from_numpy(pack(moved.reshape(len(x), -1)), x.features), y
+            images = unpack(words[mirrored], x.features).reshape(-1, *self.shape, self.levels)
+            words[mirrored] = pack(images[:, :, :, ::-1].reshape(len(images), x.features))
+        return Bits.from_numpy(words, x.features), y
 
-    def _shifted(self, images: PixelBits, rng: np.random.Generator) -> PixelBits:
-        """Cuts each image out of a copy of itself with a wider border, at a random position."""
-        _, height, width = self.shape
-        down, right = (rng.integers(0, 2 * self.shift + 1, len(images)) for _ in range(2))
-        ring = (self.shift, self.shift)
-        wide = np.pad(images, ((0, 0), (0, 0), ring, ring, (0, 0)), mode="edge")
-        # rows of pixels with all their levels, so that a cut copies whole rows
-        lines = wide.reshape(*wide.shape[:3], -1)
-        cuts = sliding_window_view(lines, (height, width * self.levels), axis=(2, 3))
-        moved: PixelBits = cuts[np.arange(len(images)), :, down, right * self.levels]
-        return moved.reshape(images.shape)
+    def _shift(self, words: Words, rng: np.random.Generator) -> None:
+        """Moves the images, rows of words, by a random number of pixels in both directions."""
+        down, right = (rng.integers(0, 2 * self.shift + 1, len(words)) - self.shift for _ in range(2))
+        every, first_row, last_row, first_column, last_column = self._masks
+        _move(words, down, self.shape[2] * self.levels, every, first_row, last_row)
+        _move(words, right, self.levels, every, first_column, last_column)
+
+    @functools.cached_property
+    def _masks(self) -> tuple[Words, ...]:
+        """The bits of an image, and those of its first and last rows and columns, as words."""
+
+        def mask(*place: slice | int) -> Words:
+            pixels = np.zeros((*self.shape, self.levels), np.uint8)
+            pixels[(slice(None), *place)] = 1
+            return pack(pixels.reshape(1, -1))
+
+        rest = slice(None)
+        return mask(), mask(0), mask(-1), mask(rest, 0), mask(rest, -1)
 
 
 def augment(data: Dataset, flip: bool = False, shift: int = 0, seed: int = 0) -> Dataset:
@@ -98,6 +109,35 @@ def augment(data: Dataset, flip: bool = False, shift: int = 0, seed: int = 0) ->
         raise HardwireError(f"a shift of {shift} moves an image of {height} x {width} out of sight; use less")
     shape = (channels, height, width)
     return replace(data, train=Augmented(data.train.x, data.train.y, shape, data.encoder.levels, flip, shift, seed))
+
+
+def _move(words: Words, steps: Steps, stride: int, every: Words, first: Words, last: Words) -> None:
+    """Moves images in place, pixel by pixel, so that place p shows what was `steps` further on; the border repeats.
+
+    stride: bits from a pixel to the next one in this direction. first, last: the pixels where the border lies.
+    """
+    for done in range(int(np.abs(steps).max(initial=0))):
+        for sign, border in ((1, last), (-1, first)):
+            rows = np.flatnonzero(sign * steps > done)
+            own = words[rows]
+            words[rows] = (_shift_bits(own, sign * stride) & (every ^ border)) | (own & border)
+
+
+def _shift_bits(words: Words, places: int) -> Words:
+    """Rows of bits in which bit i is what bit i + places was, or 0 where there is none."""
+    whole, rest = divmod(abs(places), WORD)
+    out = np.zeros_like(words)
+    count = max(0, words.shape[1] - whole)
+    here, there = np.uint64(rest), np.uint64(WORD - rest)
+    if places > 0:
+        out[:, :count] = words[:, whole:] >> here
+        if rest:
+            out[:, : max(0, count - 1)] |= words[:, whole + 1 :] << there
+    else:
+        out[:, whole:] = words[:, :count] << here
+        if rest:
+            out[:, whole + 1 :] |= words[:, : max(0, count - 1)] >> there
+    return out
 
 
 def _generator(seed: int, indices: Indices) -> np.random.Generator:
