@@ -51,7 +51,12 @@ def smoke(tmp_path_factory):
     """The store and the report folder of the smoke study, made as a user would."""
     folder = tmp_path_factory.mktemp("smoke")
     store, report = folder / "smoke.sqlite", folder / "report"
-    assert CliRunner().invoke(app, ["init", str(folder / "smoke.toml")]).exit_code == 0
+    description = folder / "smoke.toml"
+    assert CliRunner().invoke(app, ["init", str(description)]).exit_code == 0
+    shorter = (
+        description.read_text().replace("iterations = [300]", "iterations = [60]").replace("every = 30 ", "every = 10 ")
+    )
+    description.write_text(shorter)
     process = small_studies.start(["run", "smoke.toml"], folder)
     output, _ = process.communicate()
     assert process.returncode == 0, output

@@ -15,11 +15,11 @@ from hardwire_paper.runs import NetworkRun
 
 def test_a_study_killed_at_random_moments_ends_with_the_planned_runs_and_the_same_results(tmp_path):
     data = small_studies.digits_npz(tmp_path / "digits.npz")
-    description = small_studies.small(data, seeds=[0, 1], iterations=[100])
+    description = small_studies.small(data, seeds=[0], iterations=[100])
     file, killed, undisturbed = (tmp_path / name for name in ("test.toml", "killed.sqlite", "undisturbed.sqlite"))
     file.write_text(description.text)
     moments, kills = random.Random(), 0
-    for _ in range(3):
+    for _ in range(2):
         process = small_studies.start(["run", str(file), "--out", str(killed), "--workers", "2"])
         before = _signs_of_life(killed)
         while process.poll() is None and _signs_of_life(killed) == before:
@@ -30,14 +30,14 @@ def test_a_study_killed_at_random_moments_ends_with_the_planned_runs_and_the_sam
         process.send_signal(signal.SIGKILL)
         process.communicate()
         kills += 1
-    assert kills >= 2
+    assert kills
     finished, straight = (small_studies.run_here(description, path) for path in (killed, undisturbed))
-    assert finished.done == straight.done == len(description) == 12
+    assert finished.done == straight.done == len(description) == 6
 
     with study.Store(killed) as one, study.Store(undisturbed) as other:
         assert sorted(one.states()) == sorted(config.key(code_version(description.kind)) for config in description)
         assert _results(one) == _results(other)
-        assert sum(state.attempts for state in one.states().values()) > 12  # some runs were cut off and went on
+        assert sum(state.attempts for state in one.states().values()) > 6  # some runs were cut off and went on
     assert not one.work.exists()
 
 
