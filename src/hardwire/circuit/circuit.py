@@ -320,6 +320,24 @@ class Circuit:
 
         return write(self, Path(path).expanduser(), suffix, options)
 
+    def package(self, folder: _Path, kind: str, **options: Any) -> list[Path]:
+        """Writes the circuit as a package for small machines: C or Python for one row, and what goes around it.
+
+        Args:
+            folder: The folder to write.
+            kind: "arduino", "zephyr" or "micropython".
+            **options: Those of `hardwire.circuit.packages.write_package`.
+
+        Returns:
+            Every file written.
+
+        Example:
+            >>> circuit.package("digits", "arduino", flash=16_000)  # doctest: +SKIP
+        """
+        from hardwire.circuit.packages import write_package
+
+        return write_package(self, folder, kind, **options)
+
     def to_c(self, path: _Path, **options: Any) -> list[Path]:
         """Exports one C99 file and its header; options: `hardwire.circuit.formats.c.write`."""
         return self.export(path, suffix=".c", **options)

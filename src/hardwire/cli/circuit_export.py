@@ -46,6 +46,13 @@ def export(
             rich_help_panel=_C,
         ),
     ] = None,
+    package: Annotated[
+        str | None,
+        typer.Option(
+            help="Write a folder for arduino, zephyr or micropython (also CircuitPython) in place of a file.",
+            rich_help_panel=_C,
+        ),
+    ] = None,
     form: Annotated[
         str | None, typer.Option(help="code or tables. [default: code up to 20,000 gates]", rich_help_panel=_WASM)
     ] = None,
@@ -111,6 +118,7 @@ def export(
     ```
     hardwire circuit export digits.circuit digits.c --main
     hardwire circuit export digits.safetensors digits.c --word 1 --flash 16000
+    hardwire circuit export digits.safetensors digits --package arduino
     ```
     """
     from hardwire.circuit.file import is_model_file
@@ -123,12 +131,25 @@ def export(
     options |= {"word": word, "flash": flash, "label": label, "output": output, "simd": None if simd else False}
     options |= _from_data(circuit, target, raw, data, images)
     given = {option: value for option, value in options.items() if value is not None}
-    for path in circuit.export(target, **given):
+    if package is not None:
+        _only(given, ("raw", "name", "form", "flash", "values"), "--package")
+        written = circuit.package(target, package, **given)
+    else:
+        written = circuit.export(target, **given)
+    for path in written:
         typer.echo(f"wrote {path}")
     if "values" in given:
         rows = len(given["values"])
         typer.echo(f"{raw}: rounding moves no value of the {rows:,} training rows across a threshold; for other rows,")
         typer.echo(f"`hardwire circuit verify {file} {target}` compares the test set")
+
+
+def _only(given: dict[str, Any], known: tuple[str, ...], who: str) -> None:
+    """Raises an error for an option that does not go with another."""
+    for option in given:
+        if option not in known:
+            flag = "class" if option == "label" else option
+            raise HardwireError(f"--{flag} does not go with {who}; its options are: {', '.join(known[:-1])}")
 
 
 def _from_data(

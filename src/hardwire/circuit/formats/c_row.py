@@ -27,8 +27,13 @@ _VARIABLES = re.compile(r"\b[nx]\d+")
 
 def row_words(circuit: Circuit, input_format: InputFormat) -> dict[str, Any]:
     """Returns the template values of straight-line code for one image."""
-    writer = _Writer(literals(circuit.netlist), circuit, input_format)
-    return row_code_words(writer.parts(), writer.slots, circuit, input_format)
+    return row_code_words(*row_parts(circuit, input_format), circuit, input_format)
+
+
+def row_parts(circuit: Circuit, input_format: InputFormat, piece: int | None = None) -> tuple[list[list[str]], int]:
+    """Returns the lines of each function, of at most `piece` gates, and the number of slots they share."""
+    writer = _Writer(literals(circuit.netlist), circuit, input_format, piece or PIECE)
+    return writer.parts(), writer.slots
 
 
 def row_code_words(parts: list[list[str]], slots: int, circuit: Circuit, input_format: InputFormat) -> dict[str, Any]:
@@ -64,8 +69,8 @@ def limits(kind: str) -> tuple[int, int]:
 class _Writer:
     """Writes the lines of the functions; a variable has the number of its node."""
 
-    def __init__(self, plan: Literals, circuit: Circuit, input_format: InputFormat):
-        self.plan, self.circuit, self.kind = plan, circuit, input_format.kind
+    def __init__(self, plan: Literals, circuit: Circuit, input_format: InputFormat, piece: int):
+        self.plan, self.circuit, self.kind, self.piece = plan, circuit, input_format.kind, piece
         keys = column_keys(input_format)
         self.levels, self.limit = keys.shape[1], (keys.ravel() + 1).tolist()  # below which an input bit is false
         self.stored = dict.fromkeys(range(plan.inputs), True)  # by node: whether its variable is its complement
@@ -102,7 +107,7 @@ class _Writer:
         gates = 0
         for output, cone in enumerate(self.plan.order()):
             for node in cone:
-                if gates == PIECE:
+                if gates == self.piece:
                     pieces.append([])
                     gates = 0
                 pieces[-1].append((node, -1))

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.formats.c_gates import smallest_type, type_size
+from hardwire.circuit.formats.c_names import table_words
 from hardwire.circuit.formats.header import header_lines
 from hardwire.circuit.formats.text import render
 from hardwire.circuit.input_format import DTYPES, InputFormat
@@ -29,6 +30,7 @@ def file_words(
     *,
     main: bool,
     header: str,
+    stated: InputFormat | None = None,
 ) -> dict[str, Any]:
     """Returns the values of the templates circuit.h and circuit.c.
 
@@ -40,9 +42,10 @@ def file_words(
         gates: The gates, from `c_gates.py`.
         main: Whether there is a program.
         header: Name of the header file.
+        stated: What the header says of the input, if the thresholds of `input_format` were read from a file.
     """
     words = interface_words(circuit, name, input_format, word) | gates
-    words |= {"main": main, "header": header}
+    words |= {"main": main, "header": header} | table_words(circuit, stated or input_format)
     if gates["form"] == "row":
         return words
     words |= _encoder(input_format, word) | _sizes(words, word)

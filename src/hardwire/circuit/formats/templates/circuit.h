@@ -59,6 +59,7 @@ void «name»_encode«word»(const «type» *raw, int images, uint«word»_t *bi
 void «name»_scores«word»(const uint«word»_t *bits, int32_t *scores);
 void «name»_predict«word»(const uint«word»_t *bits, int32_t *«answers»);
 <% endif %>
+<% include "names.h" %>
 
 #ifdef __cplusplus
 }
