@@ -5,7 +5,7 @@ import itertools
 import oracle_tables
 import pytest
 import torch
-from cases import ENGINES_HERE, METHODS, close, property_test
+from cases import ENGINES_HERE, METHODS, close, needs_native, property_test
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -192,6 +192,13 @@ def test_structured_wiring_of_tables_reads_near_pixels_and_never_two_thresholds_
 
 def chain(inputs, neurons, seed, groups):
     return torch.stack([torch.arange(neurons) % inputs] * 2).int()
+
+
+@needs_native
+def test_the_native_engine_says_which_tables_it_does_not_run():
+    layer = hw.LutLayer(9, 4, arity=3, method="soft-mix", engine="native", seed=0)
+    with pytest.raises(HardwireError, match="look-up tables take hard methods and inputs that are 0 or 1"):
+        layer(torch.zeros(2, 9))
 
 
 @pytest.mark.parametrize(

@@ -65,8 +65,11 @@ def choose(name: str, request: Request) -> Engine:
         )
     if not ENGINES[name].supports(request):
         dtypes = {str(logits.dtype) for logits in request.stack.parameters()}
+        what = f"{', '.join(sorted(dtypes))} logits"
+        if any(native.has_tables(level) for level in request.stack.levels):
+            what += "; look-up tables take hard methods and inputs that are 0 or 1"
         raise HardwireError(
-            f"the {name} engine does not support this network ({', '.join(sorted(dtypes))} logits) with input on "
-            f"{request.x.device}; use engine='auto'"
+            f"the {name} engine does not support this network ({what}) with input on {request.x.device}; use "
+            "engine='auto'"
         )
     return ENGINES[name]

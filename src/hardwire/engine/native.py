@@ -58,11 +58,11 @@ def supports(request: Request) -> bool:
         and request.x.device.type == "cpu"
         and all(_supports_level(level) for level in request.stack.levels)
         and not (_per_sample(request) and any(level.wire_logits is not None for level in request.stack.levels))
-        and (not any(_has_tables(level) for level in request.stack.levels) or _is_packed(request))
+        and (not any(has_tables(level) for level in request.stack.levels) or _is_packed(request))
     )
 
 
-def _has_tables(level: Level) -> bool:
+def has_tables(level: Level) -> bool:
     """Whether the neurons are look-up tables, which this engine runs on bits alone."""
     return isinstance(level.function, Entries) or level.arity != 2
 
