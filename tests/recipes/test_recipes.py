@@ -176,10 +176,10 @@ def test_python_and_the_command_line_train_the_same_network_from_a_recipe(tmp_pa
 def test_python_and_the_command_line_share_the_defaults(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     changed = replace(
-        recipes.IMAGES, width=60, depth=1, wiring="learned", candidates=4, redraw={"every": 3}, iterations=10,
+        recipes.BITS, width=60, depth=1, wiring="learned", candidates=4, redraw={"every": 3}, iterations=10,
         batch_size=32, schedule="cosine", augment={"shift": 1}, options={"wire_gradient": "mixture"},
     )  # fmt: skip
-    monkeypatch.setitem(recipes.DEFAULTS, "images", changed)
+    monkeypatch.setitem(recipes.DEFAULTS, "bits", changed)
     trained = hw.train("digits", progress=False)
     run("train", "digits", "-o", "m.safetensors")
     assert same_state(trained.net, hw.load("m.safetensors"))
@@ -191,15 +191,17 @@ def test_python_and_the_command_line_share_the_defaults(tmp_path, monkeypatch):
 def test_images_tables_and_other_bits_have_defaults_of_their_own(tmp_path, monkeypatch):
     monkeypatch.setitem(recipes.DEFAULTS, "images", replace(recipes.IMAGES, width=70, levels=3))
     monkeypatch.setitem(recipes.DEFAULTS, "bits", replace(recipes.BITS, width=80))
-    names = {name: Settings.for_dataset(name) for name in ("mnist", "mnist@2", "mnist-binary", "own.npz", "t.csv#y")}
+    datasets = ("mnist", "mnist@2", "mnist-binary", "digits", "own.npz", "t.csv#y")
+    names = {name: Settings.for_dataset(name) for name in datasets}
     assert {name: settings.dataset for name, settings in names.items()} == {
         "mnist": "mnist@3",
         "mnist@2": "mnist@2",
         "mnist-binary": "mnist-binary",
+        "digits": "digits",
         "own.npz": "own.npz",
         "t.csv#y": "t.csv#y",
     }
-    assert [settings.sizes(10)[0] for settings in names.values()] == [70, 70, 70, 80, recipes.TABLES.width]
+    assert [settings.sizes(10)[0] for settings in names.values()] == [70, 70, 70, 80, 80, recipes.TABLES.width]
     x = np.random.default_rng(0).integers(0, 2, (40, 6))
     data = hw.data.from_arrays((x, x[:, 0]), (x, x[:, 0]), name="mine")
     assert hw.train(data, iterations=2, progress=False).net.widths == [80, 80]

@@ -15,16 +15,20 @@ from hardwire.cli.options import Threads
 from hardwire.cli.output import Json, Output
 from hardwire.errors import HardwireError
 from hardwire.gates import LEAST_ARITY, MOST_ARITY
-from hardwire.recipes import IMAGES, TABLES
+from hardwire.recipes import BITS, IMAGES, TABLES
 
 if TYPE_CHECKING:
     from hardwire.training.job import TrainingJob
 
 
 def _default(name: str) -> str:
-    """The default of a setting, and those of tables where they differ, as help quotes them."""
-    images, tables = (getattr(defaults, name) for defaults in (IMAGES, TABLES))
-    return f"[default: {images}]" if images == tables else f"[default: {images}; tables: {tables}]"
+    """The default of a setting for each kind of data, as help quotes it."""
+    images, tables, other = (getattr(defaults, name) for defaults in (IMAGES, TABLES, BITS))
+    if images == tables:
+        return f"[default: {images}" + (f"; for small data {other}]" if other != images else "]")
+    if tables == other:
+        return f"[default: {images} for images, otherwise {other}]"
+    return f"[default: {images} for images, {tables} for tables, otherwise {other}]"
 
 
 _TABLE, _NETWORK, _TRAINING, _SELECTING, _FILES = (

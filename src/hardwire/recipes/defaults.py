@@ -1,10 +1,10 @@
-"""Default settings of a training run, for images, for tables and for other bits; defined here and nowhere else.
+"""Default settings of a training run, for images, for tables and for other data; defined here and nowhere else.
 
-`hardwire train`, `hw.train`, `Settings.for_dataset` and the estimators all use them. Wiring "auto" is "structured" if
-images have a shape, which won on validation rows of MNIST, Fashion-MNIST and CIFAR-10 (benchmarks/wiring.py), else
-"random", the paper's. The numbers for tables were chosen on validation rows of tables other than the ones our
-documentation reports; see benchmarks/tabular.py. Surprising: this module imports no torch, so that the help of the
-command line can quote it.
+`hardwire train`, `hw.train`, `Settings.for_dataset` and the estimators all use them. Those for images were chosen on
+validation rows of MNIST, Fashion-MNIST and CIFAR-10 (benchmarks/image_defaults.py), those for tables on validation rows
+of tables other than the ones our documentation reports (benchmarks/tabular.py). Wiring "auto" is "structured" if images
+have a shape (benchmarks/wiring.py), else "random", the paper's. Surprising: this module imports no torch, so that the
+help of the command line can quote it.
 """
 
 import math
@@ -56,7 +56,20 @@ class Defaults:
         return missing | dict(given)
 
 
-IMAGES = Defaults()
+IMAGES = Defaults(
+    width=8000,
+    depth=1,
+    method="hard-st+cage",
+    wiring="learned",
+    candidates=16,
+    redraw={"every": 20, "until": 0.8},
+    options={"wire_gradient": "mixture"},
+    iterations=6000,
+    batch_size=256,
+    lr=0.03,
+    schedule="cosine",
+    levels=7,
+)
 TABLES = Defaults(
     width=4000,
     method="hard-st+cage",
@@ -68,6 +81,7 @@ TABLES = Defaults(
 )
 BITS = Defaults()
 DEFAULTS = {"images": IMAGES, "table": TABLES, "bits": BITS}
+ENOUGH_IMAGES = 10_000  # training rows; the defaults for images were chosen on sets of 50,000 and more
 TABLE_EPOCHS, MIN_STEPS, MAX_STEPS = 30, 300, 2000
 
 
@@ -79,16 +93,20 @@ def steps_for(rows: int, batch_size: int) -> int:
 def kind_of(dataset: Any) -> str:
     """Which defaults fit a dataset, given by its name, its path or itself: "images", "table" or "bits".
 
-    Images are those with a known shape whose pixels thresholds turn into bits.
+    Images are those with a known shape whose pixels thresholds turn into bits, if there are enough of them: fewer, such
+    as "digits", count as bits.
     """
     if not isinstance(dataset, str):
         if dataset.columns is not None:
             return "table"
         packed = dataset.encoder is not None and hasattr(dataset.train.x, "features")
-        return "images" if packed and dataset.image_shape is not None else "bits"
-    if is_table(dataset):
+        images, rows = packed and dataset.image_shape is not None, len(dataset.train)
+    elif is_table(dataset):
         return "table"
-    return "images" if isinstance(_entry(dataset), Images) else "bits"
+    else:
+        entry = _entry(dataset)
+        images, rows = isinstance(entry, Images), entry.rows["train"] if isinstance(entry, Images) else 0
+    return "images" if images and rows >= ENOUGH_IMAGES else "bits"
 
 
 def default_name(dataset: str, levels: int | None) -> str:
