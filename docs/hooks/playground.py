@@ -1,4 +1,4 @@
-"""Writes the live page of the site from docs/assets/playground: that of this code."""
+"""Writes the live page of the site, with a circuit that comes with the package."""
 
 from pathlib import Path
 from typing import Any
@@ -7,15 +7,15 @@ from urllib.parse import urljoin
 import numpy as np
 from mkdocs.structure.files import File, Files
 
-from hardwire.circuit import Circuit
 from hardwire.playground import page_of, picture_of
+from hardwire.zoo import load_circuit
 
 ASSETS = Path(__file__).parents[1] / "assets" / "playground"
 
 
 def on_files(files: Files, config: Any) -> Files:
     circuit, samples = (
-        Circuit.load(ASSETS / "mnist.safetensors"),
+        load_circuit("mnist-fast"),
         np.load(ASSETS / "mnist-200.npz")["x"],
     )
     site = config.site_url or ""  # services that show a shared page want a whole address

@@ -1,6 +1,6 @@
 """`run_study`: does the runs of a study on a runner and writes every result to the store.
 
-What is left to do is the description minus what the store has as done, so the same command continues a study however it
+It does the runs of the description that the store does not have yet, so the same command continues a study however it
 ended. Surprising: a run counts as done only by its row. Its checkpoint is removed after that row is on disk, so a kill
 between the two costs a second look at a finished checkpoint and not a second run.
 """

@@ -121,7 +121,7 @@ def _rows(store: Store) -> Rows:
 
 
 def _chosen(description: Description, runs: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The run that stands for each configuration, in the order of the study; the machine's name is left out."""
+    """One run per configuration, in the order of the study, without the name of the machine."""
     ended = [run for run in runs if run["status"] in ("done", "failed")]
     best: dict[str, dict[str, Any]] = {}
     for run in sorted(ended, key=lambda run: (run["status"] == "done", run["finished"])):

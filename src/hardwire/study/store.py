@@ -2,8 +2,8 @@
 
 Only the process that runs a study writes, under a lock; workers hand their results to it. A run is in the store with
 all its history or not at all, so nothing has to be repaired after a kill, and it has a digest, so that damage is
-noticed when the store is opened. Surprising: runs that are still to be done have no row. What is left is the
-description minus what is done.
+noticed when the store is opened. Surprising: runs that have not been done yet have no row; only the
+description names them.
 """
 
 import contextlib

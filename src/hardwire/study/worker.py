@@ -74,7 +74,7 @@ Ending = Finished | Failed | DiskFull
 
 
 def attempt(task: Task, send: Callable[[RunProgress], None] = lambda progress: None) -> Ending:
-    """Does a run, or what is left of it, and returns how it ended. send: gets its progress."""
+    """Does a run, or the rest of an interrupted one, and returns how it ended. send: gets its progress."""
     try:
         return Finished(task.key, execute(task, send), worker_name())
     except Exception as error:  # whatever a run raises is its result
@@ -84,7 +84,7 @@ def attempt(task: Task, send: Callable[[RunProgress], None] = lambda progress: N
 
 
 def execute(task: Task, send: Callable[[RunProgress], None] = lambda progress: None) -> Outcome:
-    """Does a run, or what is left of it, and returns its result."""
+    """Does a run, or the rest of an interrupted one, and returns its result."""
     import torch
 
     torch.set_num_threads(task.threads)

@@ -1,4 +1,4 @@
-"""Pages of your own with parts of a report in them: what stands between two comments is written anew, the rest stays.
+"""Pages of your own that contain parts of a report: the text between two comments is rewritten, the rest stays.
 
     <!-- report: table claims | Claim, Verdict -->      a table by its slug, all of its columns or those named
     <!-- report: list claims | ID, ID -->               rows of a table by their ids, as a list
