@@ -8,7 +8,8 @@ from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.equivalence import Equivalence
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.provenance import Provenance
+from hardwire.circuit.sequential.state import State
 from hardwire.circuit.statistics import Statistics
 from hardwire.circuit.verify import Verification
 
-__all__ = ["Circuit", "Equivalence", "Netlist", "Provenance", "Statistics", "Verification"]
+__all__ = ["Circuit", "Equivalence", "Netlist", "Provenance", "State", "Statistics", "Verification"]

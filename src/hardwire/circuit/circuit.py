@@ -24,6 +24,7 @@ from hardwire.errors import HardwireError
 if TYPE_CHECKING:
     from hardwire.circuit.equivalence import Equivalence
     from hardwire.circuit.evaluate import Program
+    from hardwire.circuit.sequential.state import State
     from hardwire.circuit.shrink import ShrinkResult
     from hardwire.circuit.statistics import Statistics
     from hardwire.circuit.verify import Verification
@@ -42,6 +43,8 @@ class Circuit:
         provenance: The model and dataset the circuit comes from.
         number: What the single group stands for where the circuit predicts a number instead of a class.
         columns: Names of the raw values and classes, for circuits trained on a table.
+        state: For a circuit with state, how many of the first outputs are fed back to the first inputs; the classes
+            are groups of the others. A circuit of one class then answers with these outputs themselves.
 
     Example:
         >>> import hardwire as hw
@@ -57,9 +60,13 @@ class Circuit:
     provenance: Provenance = field(default_factory=Provenance)
     number: Number | None = None
     columns: Columns | None = None
+    state: "State | None" = None
 
     def __post_init__(self) -> None:
         outputs = len(self.netlist.outputs)
+        if self.state is not None:
+            self.state.check(self)
+            outputs -= self.state.bits
         if self.classes < 1 or outputs % self.classes:
             raise HardwireError(
                 f"{outputs} outputs cannot be split into {self.classes} equal classes; use a multiple of the classes"
@@ -117,6 +124,58 @@ class Circuit:
         )
         return cls(netlist, net.classes, encoder or net.encoder, provenance or Provenance(), number, net.columns)
 
+    @classmethod
+    def from_loop(cls, net: Any) -> "Circuit":
+        """Builds the circuit of one step of a loop, with its state in registers.
+
+        Args:
+            net: A `Recurrent`, or a `LogicNetwork` with no other layer. Other networks are unrolled by `from_network`.
+
+        Example:
+            >>> import hardwire as hw
+            >>> loop = hw.Recurrent(hw.LogicLayer(4 + 1, 4 + 2, seed=0), steps=8, state=4, seed=0)
+            >>> circuit = hw.Circuit.from_loop(loop).simplify()
+            >>> circuit.run([[[0], [1], [1]]]).shape
+            (1, 3, 2)
+        """
+        from hardwire.circuit.sequential.state import from_loop
+
+        return from_loop(net)
+
+    def step(self, state: npt.ArrayLike, x: npt.ArrayLike) -> tuple[npt.NDArray[np.uint8], npt.NDArray[Any]]:
+        """Runs one step of a circuit with state.
+
+        Args:
+            state: Zeros and ones [n, bits of the state].
+            x: Zeros and ones [n, inputs of a step].
+
+        Returns:
+            The next states, and the answers: classes [n], or the outputs [n, outputs] of a circuit of one class.
+        """
+        from hardwire.circuit.sequential.state import step
+
+        return step(self, state, x)
+
+    def run(self, xs: npt.ArrayLike, state: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
+        """Runs a circuit with state through sequences.
+
+        Args:
+            xs: Zeros and ones [n, steps, inputs of a step].
+            state: The states to start in, [n, bits]; by default those after reset.
+
+        Returns:
+            The answers of all steps: classes [n, steps], or outputs [n, steps, outputs].
+        """
+        from hardwire.circuit.sequential.state import run
+
+        return run(self, xs, state)
+
+    def step_circuit(self) -> "Circuit":
+        """Returns one step of a circuit with state as a circuit without; inputs and outputs begin with the state."""
+        from hardwire.circuit.sequential.state import without_state
+
+        return without_state(self)
+
     @property
     def inputs(self) -> int:
         """Number of input bits."""
@@ -125,7 +184,7 @@ class Circuit:
     @property
     def group(self) -> int:
         """Number of outputs of each class; a score lies between 0 and this."""
-        return len(self.netlist.outputs) // self.classes
+        return (len(self.netlist.outputs) - (self.state.bits if self.state else 0)) // self.classes
 
     @cached_property
     def digest(self) -> str:
@@ -153,6 +212,8 @@ class Circuit:
         """The scheduled gates that `predict` and `scores` run; made on first use."""
         from hardwire.circuit.evaluate import Program
 
+        if self.state is not None:
+            raise HardwireError("a circuit with state answers step by step; use circuit.run(sequences) or circuit.step")
         return Program(self.netlist, self.classes, self.encoder)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -222,6 +283,10 @@ class Circuit:
             check: Prove the result equal to the original.
             progress: Called with the name of each step before it runs.
         """
+        if self.state is not None:
+            from hardwire.circuit.sequential.registers import simplify_with_state
+
+            return simplify_with_state(self, rewrite=rewrite, dont_cares=dont_cares, check=check, progress=progress)
         from hardwire.circuit.passes import simplify
 
         return simplify(self, rewrite=rewrite, dont_cares=dont_cares, check=check, progress=progress)[0]
@@ -280,6 +345,10 @@ class Circuit:
             >>> print(circuit.verify("digits.c"))  # doctest: +SKIP
             equal, proven by SAT (and 65,536 random vectors)
         """
+        if self.state is not None:
+            from hardwire.circuit.sequential.files import verify as verify_with_state
+
+            return verify_with_state(self, Path(path).expanduser(), sat=sat)
         from hardwire.circuit.verify import verify
 
         return verify(self, path, images, raw=raw, sat=sat, progress=progress)
@@ -316,6 +385,11 @@ class Circuit:
             >>> circuit.export("digits.c", main=True)  # doctest: +SKIP
             [PosixPath('digits.c'), PosixPath('digits.h')]
         """
+        suffix = Path(path).suffix if suffix is None else suffix
+        if self.state is not None and suffix != ".circuit":
+            from hardwire.circuit.sequential.files import write as write_with_state
+
+            return write_with_state(self, Path(path).expanduser(), suffix, options)
         from hardwire.circuit.formats import write
 
         return write(self, Path(path).expanduser(), suffix, options)

@@ -19,6 +19,7 @@ from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.number import Number
 from hardwire.circuit.provenance import Provenance
+from hardwire.circuit.sequential.state import State
 from hardwire.errors import HardwireError
 from hardwire.files import arrays as arrayfile
 from hardwire.files import parse_json
@@ -48,6 +49,7 @@ def function_digest(circuit: Circuit) -> str:
 def _parts(circuit: Circuit) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str]]:
     arrays = {name: getattr(circuit.netlist, name) for name in ARRAYS}
     metadata = {} if circuit.number is None else {"number": json.dumps(asdict(circuit.number))}
+    metadata |= {} if circuit.state is None else {"state": json.dumps(asdict(circuit.state))}
     if circuit.encoder is None:
         return arrays, metadata
     return arrays | {"thresholds": circuit.encoder.thresholds}, metadata | {"units": circuit.encoder.units()}
@@ -105,7 +107,20 @@ def _circuit(header: dict[str, Any], metadata: Mapping[str, str], arrays: dict[s
     encoder = None if thresholds is None else Encoder.restored(thresholds, metadata.get("units"))
     netlist = Netlist(header["inputs"], **{name: arrays[name] for name in ARRAYS})
     columns = Columns.from_json(metadata["columns"]) if "columns" in metadata else None
-    return Circuit(netlist, header["classes"], encoder, header["about"], _number(metadata.get("number")), columns)
+    number, state = _number(metadata.get("number")), _state(metadata.get("state"))
+    return Circuit(netlist, header["classes"], encoder, header["about"], number, columns, state)
+
+
+def _state(text: str | None) -> State | None:
+    if text is None:
+        return None
+    given = parse_json(text, "its state")
+    try:
+        if not isinstance(given["initial"], list) or given["bits"] != len(given["initial"]):
+            raise TypeError
+        return State(given["bits"], tuple(given["initial"]), given["steps"])
+    except (KeyError, TypeError, ValueError):
+        raise HardwireError("its state is damaged; write the file again") from None
 
 
 def _number(text: str | None) -> Number | None:

@@ -30,6 +30,7 @@ class Aiger:
     variables: int
     inputs: list[int] = field(default_factory=list)
     latches: dict[int, int] = field(default_factory=dict)  # variable -> literal of the next state
+    resets: dict[int, int] = field(default_factory=dict)  # variable -> literal after reset, where the file says it
     outputs: list[int] = field(default_factory=list)
     left: "array[int]" = field(default_factory=lambda: array("q"))  # literals by variable; -1 if it is not an AND
     right: "array[int]" = field(default_factory=lambda: array("q"))
@@ -56,6 +57,11 @@ def read_aiger(path: str | os.PathLike[str]) -> tuple[Netlist, int]:
         raise HardwireError(f"cannot read {path}: truncated or not an AIGER file") from None
 
 
+def netlist_of(aiger: Aiger) -> Netlist:
+    """The netlist of a parsed file."""
+    return _Resolver(aiger).netlist()[0]
+
+
 def parse(data: bytes) -> Aiger:
     """Parses the bytes of a file, binary or ASCII."""
     header = _HEADER.match(data)
@@ -78,7 +84,8 @@ def parse(data: bytes) -> Aiger:
 def _parse_binary(cursor: "_Cursor", aiger: Aiger, inputs: int, latches: int, outputs: int, ands: int) -> None:
     aiger.inputs = list(range(1, inputs + 1))
     for variable in range(inputs + 1, inputs + latches + 1):
-        aiger.latches[variable] = cursor.literals()[0]
+        aiger.latches[variable], *reset = cursor.literals()
+        aiger.resets.update({variable: reset[0]} if reset else {})
     aiger.outputs = [cursor.literals()[0] for _ in range(outputs)]
     for variable in range(inputs + latches + 1, inputs + latches + ands + 1):
         left = 2 * variable - cursor.delta()
@@ -100,8 +107,9 @@ def _parse_ascii(cursor: "_Cursor", aiger: Aiger, inputs: int, latches: int, out
 
     aiger.inputs = [define(cursor.literals()[0]) for _ in range(inputs)]
     for _ in range(latches):
-        state, following, *_ = cursor.literals()
+        state, following, *reset = cursor.literals()
         aiger.latches[define(state)] = following
+        aiger.resets.update({state // 2: reset[0]} if reset else {})
     aiger.outputs = [cursor.literals()[0] for _ in range(outputs)]
     for _ in range(ands):
         result, left, right = cursor.literals()

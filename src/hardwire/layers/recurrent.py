@@ -163,6 +163,12 @@ class Recurrent(GateLayer):
             )
         return x.flatten(1)
 
+    def initial_bits(self) -> tuple[int, ...]:
+        """The deployed state before the first step; zeros where it is the input of the loop."""
+        if self.initial_logits is not None:
+            return tuple(int(logit > 0) for logit in self.initial_logits[:, 0].tolist())
+        return (0,) * self.state if isinstance(self.initial, str) else tuple(self.initial)
+
     def config(self) -> dict[str, Any]:
         cell = [{"kind": layer.kind, "arguments": layer.config()} for layer in self.cell]
         names = ("steps", "state", "initial", "outputs", "held", "seed")

@@ -1,0 +1,177 @@
+"""`State`: the registers of a circuit, and how it runs in time.
+
+A circuit with state stays a combinational netlist: its first outputs are fed back to its first inputs. So everything
+that is done to netlists, and every proof about them, is about one step. Surprising: nothing here knows a clock; a step
+is one evaluation of the netlist.
+"""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hardwire.circuit.builder import Builder
+from hardwire.circuit.evaluate import Program
+from hardwire.circuit.lower import argmax, count_ones
+from hardwire.circuit.netlist import Netlist
+from hardwire.errors import HardwireError, whole_number
+
+if TYPE_CHECKING:
+    from hardwire.circuit.circuit import Circuit
+
+Bits = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class State:
+    """The registers of a circuit.
+
+    Attributes:
+        bits: How many of its first outputs are fed back to as many first inputs.
+        initial: The bits of the registers after reset.
+        steps: For how many steps the circuit was trained; None if that is not known.
+
+    Example:
+        >>> from hardwire.circuit import State
+        >>> State(3).initial
+        (0, 0, 0)
+    """
+
+    bits: int
+    initial: tuple[int, ...] = ()
+    steps: int | None = None
+
+    def __post_init__(self) -> None:
+        whole_number("bits", self.bits)
+        initial = tuple(int(bit) for bit in self.initial) or (0,) * self.bits
+        if len(initial) != self.bits or not set(initial) <= {0, 1}:
+            raise HardwireError(f"the initial state is {self.bits} bits, each 0 or 1, not {self.initial!r:.60}")
+        object.__setattr__(self, "initial", initial)
+        if self.steps is not None:
+            whole_number("steps", self.steps)
+
+    def check(self, circuit: "Circuit") -> None:
+        """Raises unless the netlist of a circuit has this state and at least one output beside it."""
+        netlist = circuit.netlist
+        if circuit.encoder is not None or circuit.number is not None:
+            raise HardwireError("a circuit with state reads bits and answers bits or a class; leave out the encoder")
+        if netlist.inputs < self.bits or len(netlist.outputs) <= self.bits:
+            raise HardwireError(
+                f"a circuit with {self.bits} bits of state reads them and makes them and at least one output; this one "
+                f"has {netlist.inputs} inputs and {len(netlist.outputs)} outputs"
+            )
+
+
+def from_loop(net: Any) -> "Circuit":
+    """The circuit of one step of a loop, with the loop's state; see `Circuit.from_loop`."""
+    from hardwire.circuit.circuit import Circuit
+    from hardwire.engine.stack import Stack, freeze
+    from hardwire.layers import NumberSum, Recurrent
+
+    layers = list(getattr(net, "layers", [net]))
+    if len(layers) != 1 or not isinstance(layers[0], Recurrent):
+        raise HardwireError(
+            "a circuit with state is made of a Recurrent, or of a network that has nothing else; "
+            "hw.Circuit.from_network unrolls other networks"
+        )
+    (loop,) = layers
+    summed = getattr(net, "group_sum", None)
+    if isinstance(summed, NumberSum):
+        raise HardwireError("a network of numbers has no circuit with state; hw.Circuit.from_network unrolls it")
+    if summed is not None and loop.outputs == "all":
+        raise HardwireError("class sums over all steps side by side are not those of a step; use outputs='sum'")
+    frozen = freeze(Stack(tuple(level for layer in loop.cell for level in layer.levels())))
+    cell = Netlist.from_layers(loop.cell[0].inputs, [level.gates for level in frozen], [x.wires for x in frozen])
+    made = cell.outputs.tolist()
+    outputs = made[loop.state :] or made
+    netlist = Netlist(cell.inputs, cell.gate, cell.first, cell.second, np.array(made[: loop.state] + outputs))
+    state = State(loop.state, loop.initial_bits(), loop.steps)
+    return Circuit(netlist, 1 if summed is None else net.classes, state=state)
+
+
+def state_of(circuit: "Circuit") -> State:
+    """The state of a circuit; raises if it has none."""
+    if circuit.state is None:
+        raise HardwireError("this circuit has no state; hw.Circuit.from_loop makes one that has")
+    return circuit.state
+
+
+def gates_of(circuit: "Circuit") -> Netlist:
+    """The netlist of one step as two-input gates."""
+    return circuit.netlist
+
+
+def step(circuit: "Circuit", state: npt.ArrayLike, x: npt.ArrayLike) -> tuple[Bits, npt.NDArray[Any]]:
+    """One step of many circuits at once: states [n, bits] and inputs [n, inputs] to the next states and answers."""
+    registers = state_of(circuit)
+    x, state = np.atleast_2d(np.asarray(x)), np.atleast_2d(np.asarray(state))
+    given = circuit.netlist.inputs - registers.bits
+    if state.shape != (len(x), registers.bits) or x.shape[1] != given:
+        raise HardwireError(
+            f"a step reads states [n, {registers.bits}] and inputs [n, {given}], not {list(state.shape)} and "
+            f"{list(x.shape)}"
+        )
+    bits = np.concatenate([state, x], axis=1)
+    if bits.size and not np.isin(bits, (0, 1)).all():
+        raise HardwireError("states and inputs are zeros and ones")
+    made = _program(circuit).answer(bits.astype(np.uint8), False, None, scores=True).astype(np.uint8)
+    outputs = made[:, registers.bits :]
+    if circuit.classes > 1:
+        outputs = outputs.reshape(len(x), circuit.classes, -1).sum(2, dtype=np.int32).argmax(1)
+    return made[:, : registers.bits], outputs
+
+
+@lru_cache(maxsize=8)
+def _program(circuit: "Circuit") -> Program:
+    """What evaluates each output of the netlist by itself; circuits do not change, so it stays right."""
+    return Program(gates_of(circuit), len(gates_of(circuit).outputs))
+
+
+def run(circuit: "Circuit", xs: npt.ArrayLike, state: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
+    """The answers after each step, from sequences [n, steps, inputs]; state: to start in, by default that of reset."""
+    registers, xs = state_of(circuit), np.asarray(xs)
+    given = circuit.netlist.inputs - registers.bits
+    if xs.ndim != 3 or xs.shape[2] != given or xs.shape[1] < 1:
+        raise HardwireError(f"sequences are zeros and ones [n, steps, {given}], not {list(xs.shape)}")
+    now = np.tile(np.array(registers.initial, np.uint8), (len(xs), 1)) if state is None else np.atleast_2d(state)
+    answers = []
+    for t in range(xs.shape[1]):
+        now, answer = step(circuit, now, xs[:, t])
+        answers.append(answer)
+    return np.stack(answers, axis=1)
+
+
+def answering(circuit: "Circuit") -> Netlist:
+    """One step as gates alone: from [state, x] to [next state, answer], the class as bits, lowest first.
+
+    A circuit of a single group answers with its outputs as they are.
+    """
+    registers, gates = state_of(circuit), gates_of(circuit)
+    if circuit.classes == 1:
+        return gates
+    builder = Builder(gates.inputs)
+    made = builder.embed(gates, range(gates.inputs))
+    outputs, group = made[registers.bits :], circuit.group
+    sums = [count_ones(builder, outputs[start : start + group]) for start in range(0, len(outputs), group)]
+    return builder.netlist(made[: registers.bits] + argmax(builder, sums))
+
+
+def unrolled(circuit: "Circuit", steps: int) -> Netlist:
+    """`steps` steps from reset as one netlist, from the inputs of all steps to the answers of all."""
+    registers, netlist = state_of(circuit), answering(circuit)
+    given = netlist.inputs - registers.bits
+    builder = Builder(max(1, whole_number("steps", steps) * given))
+    now = [builder.constant(bool(bit)) for bit in registers.initial]
+    answers: list[int] = []
+    for number in range(steps):
+        made = builder.embed(netlist, [*now, *range(number * given, (number + 1) * given)])
+        now = made[: registers.bits]
+        answers += made[registers.bits :]
+    return builder.netlist(answers)
+
+
+def without_state(circuit: "Circuit") -> "Circuit":
+    """One step as a circuit without registers, whose inputs and outputs begin with the state."""
+    return replace(circuit, netlist=gates_of(circuit), classes=1, state=None)
