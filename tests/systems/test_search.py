@@ -124,3 +124,26 @@ def test_hard_st_has_no_gap_on_digits_and_soft_mix_has_one():
 def test_mistakes_are_named(attempt, message):
     with pytest.raises(hw.HardwireError, match=message):
         attempt()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_independent_operations_deploy_all_that_are_above_a_half(method, images):
+    network = spread(hw.SearchNetwork(1, 3, 4, cells=1, nodes=2, method=method, seed=0, independent=True))
+    (logits,) = [p.detach() for name, p in network.named_parameters() if name.endswith("logits")]
+    deployed = network.deploy()
+    assert torch.equal(network.eval()(images), deployed(images))
+    wanted = ["+".join(n for n, logit in zip(OPERATIONS, edge, strict=True) if logit >= 0) for edge in logits.tolist()]
+    assert network.architecture() == [wanted] and any("+" in edge for edge in wanted)
+
+
+def test_independent_operations_mix_by_a_sigmoid_each_and_are_pushed_apart(images):
+    network = spread(
+        hw.SearchNetwork(1, 3, 4, cells=1, nodes=1, seed=0, method="soft-mix", independent=True, zero_one=2.0)
+    )
+    cell, h = network.cells[0], network.stem(images)
+    weights = cell.logits.sigmoid()[0]
+    mixed = sum(w * operation(h) for w, operation in zip(weights, cell.edges[0], strict=True))
+    torch.testing.assert_close(network(images), network.head(mixed))
+    torch.testing.assert_close(hw.systems.auxiliary_loss(network), -2 * (weights - 0.5).square().mean())
+    with pytest.raises(hw.HardwireError, match="zero_one is for independent operations"):
+        hw.SearchNetwork(1, 3, zero_one=1.0)

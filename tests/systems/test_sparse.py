@@ -85,3 +85,39 @@ def test_with_noise_the_training_pass_differs_and_deployment_has_none(made):
 def test_mistakes_are_named(attempt, message):
     with pytest.raises(hw.HardwireError, match=message):
         attempt()
+
+
+def test_an_expert_takes_rows_up_to_its_capacity_first_choices_before_second_ones():
+    mixture, x = hw.TopExperts(5, experts(), 2, capacity=0.5), rows(20, 5)
+    p, room = torch.softmax(mixture.router(x), -1), 20 * 2 * 0.5 / 4
+    best = [sorted(range(4), key=lambda k: -p[n, k].item())[:2] for n in range(20)]
+    taken, expected = [0] * 4, [torch.zeros(3) for _ in range(20)]
+    for choice in range(2):
+        for n in range(20):
+            k = best[n][choice]
+            taken[k] += 1
+            if taken[k] <= room:
+                expected[n] = expected[n] + p[n, k] / p[n, best[n]].sum() * mixture.experts[k](x[n])
+    assert max(taken) > room
+    torch.testing.assert_close(mixture(x), torch.stack(expected))
+    assert torch.equal(mixture(x), mixture.deploy()(x))
+    assert not torch.allclose(mixture.deploy()(x[:2]), mixture.deploy()(x)[:2])  # a row alone always has room
+
+
+def test_a_second_expert_is_left_out_by_chance_in_training_and_never_in_use():
+    mixture, x = hw.TopExperts(5, experts(), 2, seed=0, random_second=True), rows(400, 5)
+    whole = mixture.deploy()(x)
+    same = (mixture(x) == whole).all(-1)
+    p = torch.softmax(mixture.router(x), -1).topk(2).values
+    chance = (2 * p[:, 1] / p.sum(-1)).clamp(max=1)
+    assert abs(same.float().mean() - chance.mean()) < 0.1 and not same.all()
+    first, second = mixture(x), mixture(x)
+    assert not torch.equal(first, second)  # anew in each step
+    assert torch.equal(mixture.eval()(x), whole)
+
+
+def test_wrong_capacities_and_second_experts_are_named():
+    with pytest.raises(hw.HardwireError, match="capacity 0 is not a positive number"):
+        hw.TopExperts(5, experts(), capacity=0)
+    with pytest.raises(hw.HardwireError, match="random_second is for top 2, not 3"):
+        hw.TopExperts(5, experts(), top=3, random_second=True)

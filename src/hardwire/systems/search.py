@@ -18,7 +18,7 @@ from torch import nn
 from hardwire.errors import HardwireError, unknown_name, whole_number
 from hardwire.randomness import child_seed, normal
 from hardwire.selection import Method, first_argmax
-from hardwire.systems.choice import Choice, chosen_output
+from hardwire.systems.choice import Auxiliary, Choice, chosen_output
 from hardwire.temperature import Temperature
 
 Operation = str | Callable[[int], nn.Module]
@@ -55,10 +55,14 @@ class CellGraph(nn.Module):
         nodes: The number of nodes.
         operations: Names of OPERATIONS, or functions of the number of channels that return a module of this shape.
         seed: The seed of the initial logits.
+        independent: Whether several operations of an edge may be deployed, those with a logit of 0 or more.
     """
 
-    def __init__(self, channels: int, nodes: int, operations: Sequence[Operation], seed: int):
+    def __init__(
+        self, channels: int, nodes: int, operations: Sequence[Operation], seed: int, independent: bool = False
+    ):
         super().__init__()
+        self.independent = independent
         self.nodes = whole_number("nodes", nodes)
         whole_number("channels", channels)
         self.names = [_name(operation) for operation in operations]
@@ -68,9 +72,13 @@ class CellGraph(nn.Module):
         self.logits = nn.Parameter(_LOGIT_SCALE * normal(seed, "cell.logits", edges, len(self.names)))
 
     def forward(self, x: torch.Tensor, weights: torch.Tensor, picks: bool) -> torch.Tensor:
-        """Maps x [batch, channels, height, width] by weights [edges, K], which are one-hot if `picks`."""
+        """Maps x [batch, channels, height, width] by weights [edges, K], which are one-hot if `picks`; 0 or 1 if
+        operations are independent.
+        """
 
         def run_edge(edge: int, h: torch.Tensor) -> torch.Tensor:
+            if self.independent:
+                return _run_independent(self._operations(edge), self.names, h, weights[edge])
             return _run_edge(self._operations(edge), self.names, h, weights[edge], picks)
 
         return _run_graph(x, self.nodes, run_edge)
@@ -81,13 +89,33 @@ class CellGraph(nn.Module):
         return list(operations)
 
     def architecture(self) -> list[str]:
-        """The deployed operation of each edge."""
-        return [self.names[index] for index in first_argmax(self.logits.detach()).tolist()]
+        """The deployed operation of each edge; joined by + if there are several, empty if there is none."""
+        return ["+".join(self.names[index] for index in chosen) for chosen in self._chosen()]
+
+    def _chosen(self) -> list[list[int]]:
+        """The deployed operations of each edge."""
+        logits = self.logits.detach()
+        if not self.independent:
+            return [[index] for index in first_argmax(logits).tolist()]
+        return [[index for index, logit in enumerate(edge) if logit >= 0] for edge in logits.tolist()]
 
     def deploy(self) -> "FixedCell":
-        chosen = first_argmax(self.logits.detach()).tolist()
-        operations = [copy.deepcopy(self._operations(edge)[index]) for edge, index in enumerate(chosen)]
+        operations: list[nn.Module] = []
+        for edge, chosen in enumerate(self._chosen()):
+            own = [copy.deepcopy(self._operations(edge)[index]) for index in chosen]
+            operations.append(own[0] if len(own) == 1 else Sum(own) if own else Zero())
         return FixedCell(operations, self.nodes).eval()
+
+
+class Sum(nn.Module):
+    """Several operations on one edge."""
+
+    def __init__(self, operations: Sequence[nn.Module]):
+        super().__init__()
+        self.operations = nn.ModuleList(operations)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return _sum(operation(x) for operation in self.operations)
 
 
 class FixedCell(nn.Module):
@@ -148,7 +176,7 @@ class SearchCell(nn.Module):
         return self.cell.deploy()
 
 
-class SearchNetwork(nn.Module):
+class SearchNetwork(Auxiliary):
     """An image classifier made of search cells: [batch, inputs, height, width] -> class scores [batch, classes].
 
     A convolution, then the cells with a halving of the image between them, then the mean over the image and a linear
@@ -165,6 +193,10 @@ class SearchNetwork(nn.Module):
         tau: The temperature, a number or a temperature object.
         cage: The same as "+cage".
         seed: The seed of the initial logits and of the noise. All other weights come from torch's generator.
+        independent: Whether each operation of an edge is a choice of its own between it and nothing, with a sigmoid
+            weight, as in FairDARTS; an edge then deploys several operations or none.
+        zero_one: With `independent`: the coefficient of FairDARTS' zero-one loss in `auxiliary_loss`, which pushes
+            weights away from a half.
 
     Example:
         >>> import hardwire as hw
@@ -187,9 +219,14 @@ class SearchNetwork(nn.Module):
         tau: float | Temperature = 1.0,
         cage: bool = False,
         seed: int | None = None,
+        independent: bool = False,
+        zero_one: float = 0.0,
     ):
         super().__init__()
-        self.choice = Choice(len(operations), method, tau, cage, seed)
+        if zero_one and not independent:
+            raise HardwireError("zero_one is for independent operations; add independent=True")
+        self.independent, self.zero_one = independent, float(zero_one)
+        self.choice = Choice(2 if independent else len(operations), method, tau, cage, seed)
         seed = self.choice.selector.seed
         whole_number("inputs", inputs)
         whole_number("classes", classes, least=2)
@@ -197,19 +234,31 @@ class SearchNetwork(nn.Module):
             nn.Conv2d(inputs, whole_number("channels", channels), 3, padding=1), nn.GroupNorm(1, channels), nn.ReLU()
         )
         self.cells = nn.ModuleList(
-            CellGraph(channels, nodes, operations, child_seed(seed, f"cells.{index}"))
+            CellGraph(channels, nodes, operations, child_seed(seed, f"cells.{index}"), independent)
             for index in range(whole_number("cells", cells))
         )
         self.halve = nn.AvgPool2d(2, ceil_mode=True)
         self.head = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, classes))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        weights = self.choice(torch.cat([cell.logits for cell in self._cells()]))
+        weights = self._weights(torch.cat([cell.logits for cell in self._cells()]))
         h: torch.Tensor = self.stem(x)
         for index, (cell, part) in enumerate(zip(self.cells, weights.chunk(len(self.cells)), strict=True)):
             h = cell(self.halve(h) if index else h, part, self.choice.picks)
         out: torch.Tensor = self.head(h)
         return out
+
+    def _weights(self, logits: torch.Tensor) -> torch.Tensor:
+        """[edges, K]: of one choice for each edge, or of one for each operation against a logit of 0."""
+        if not self.independent:
+            weights: torch.Tensor = self.choice(logits)
+            return weights
+        weights = self.choice(torch.stack([logits, torch.zeros_like(logits)], dim=-1))[..., 0]
+        training = self.training and self.choice.mode == "method" and torch.is_grad_enabled()
+        self.auxiliary = (
+            -self.zero_one * (logits.sigmoid() - 0.5).square().mean() if training and self.zero_one else None
+        )
+        return weights
 
     def _cells(self) -> list[CellGraph]:
         return [cell for cell in self.cells if isinstance(cell, CellGraph)]
@@ -260,6 +309,18 @@ def _run_edge(
     with torch.no_grad():
         candidates = torch.stack([chosen if k == index else _run(op, names[k], h) for k, op in enumerate(operations)])
     return chosen_output(chosen, weights, candidates)
+
+
+def _run_independent(
+    operations: Sequence[nn.Module], names: Sequence[str], h: torch.Tensor, weights: torch.Tensor
+) -> torch.Tensor:
+    """The weighted sum of the operations; those with weight 0 run only if the weights need a gradient."""
+    running = [
+        (w, op, name)
+        for w, op, name in zip(weights, operations, names, strict=True)
+        if weights.requires_grad or float(w) != 0
+    ]
+    return _sum(w * _run(op, name, h) for w, op, name in running) if running else torch.zeros_like(h)
 
 
 def _run(operation: nn.Module, name: str, h: torch.Tensor) -> torch.Tensor:

@@ -48,12 +48,14 @@ class SystemRun:
 
     logit_rate: learning rate of parameters that are logits, in units of the weights' rate. two_levels: weights learn
     from one half of the training rows and logits from the other, in turn, and what was chosen is trained anew.
+    iterations: those of the system if None.
     """
 
     system: str
     settings: dict[str, Any] = field(default_factory=dict)
     logit_rate: float = 1.0
     two_levels: bool = False
+    iterations: int | None = None
 
 
 @dataclass(frozen=True)
@@ -177,7 +179,15 @@ SYSTEMS = {
     "codebook": System("codebook", "mnist", autoencoder, load_images, 500, 64, 2e-3, F.mse_loss, "loss", start_codes),
 }
 
-_FALLING = {"name": "linear", "start": 1.0, "end": 0.1, "steps": 500}  # SNAS anneals its temperature
+LONG = 5_000  # iterations of the cells that sample: after 500 they have hardly learned
+
+
+def _falling(start: float, steps: int) -> dict[str, Any]:
+    """A temperature that is annealed to 0.1, as SNAS (from 1) and GDAS (from 10) do."""
+    return {"name": "linear", "start": start, "end": 0.1, "steps": steps}
+
+
+_FALLING, _SLOWLY = _falling(1.0, 500), _falling(1.0, LONG)
 
 RUNS = {
     "darts": SystemRun("search", {"method": "soft-mix"}),
@@ -186,6 +196,11 @@ RUNS = {
     "snas": SystemRun("search", {"method": "soft-gumbel", "tau": _FALLING}),
     "snas-sampled": SystemRun("search", {"method": "gumbel-st", "tau": _FALLING}),
     "gdas": SystemRun("search", {"method": "gumbel-st"}),
+    "darts-long": SystemRun("search", {"method": "soft-mix"}, iterations=LONG),
+    "snas-long": SystemRun("search", {"method": "soft-gumbel", "tau": _SLOWLY}, iterations=LONG),
+    "snas-sampled-long": SystemRun("search", {"method": "gumbel-st", "tau": _SLOWLY}, iterations=LONG),
+    "gdas-long": SystemRun("search", {"method": "gumbel-st", "tau": _falling(10.0, LONG)}, iterations=LONG),
+    "fair-darts": SystemRun("search", {"method": "soft-mix", "independent": True, "zero_one": 10.0}),
     "search-hard-st": SystemRun("search", {"method": "hard-st"}),
     "search-hard-st-cage": SystemRun("search", {"method": "hard-st", "cage": True}),
     "soft-gating": SystemRun("experts", {"method": "soft-mix"}),
@@ -193,6 +208,8 @@ RUNS = {
     "switch": SystemRun("experts", {"method": "hard-st", "scaled": True, "balance": 0.01}),
     "switch-balanced": SystemRun("experts", {"method": "hard-st", "scaled": True, "balance": 0.1}),
     "gshard": SystemRun("top-experts", {"top": 2, "balance": 0.01}),
+    "gshard-capacity": SystemRun("top-experts", {"top": 2, "balance": 0.01, "capacity": 1.0}),
+    "gshard-random": SystemRun("top-experts", {"top": 2, "balance": 0.01, "random_second": True}),
     "expert-choice": SystemRun("expert-choice", {"capacity": 2.0}),
     "experts-hard-st-cage": SystemRun("experts", {"method": "hard-st", "cage": True, "balance": 0.01}),
     "vq-vae": SystemRun("codebook", {"method": "hard-st", "gradient": "copy"}),
@@ -209,6 +226,11 @@ ROWS = (
     SystemRow("SNAS-style cell, relaxed (soft-gumbel, tau 1 to 0.1)", "snas", "small", against="darts"),
     SystemRow("SNAS-style cell, sampled (gumbel-st, tau 1 to 0.1)", "snas-sampled", "small", against="darts"),
     SystemRow("GDAS-style cell (gumbel-st)", "gdas", "small", against="darts"),
+    SystemRow("DARTS-style cell, 5,000 iterations", "darts-long", "gap"),
+    SystemRow("SNAS-style cell, relaxed, 5,000 iterations", "snas-long", "small", against="darts-long"),
+    SystemRow("SNAS-style cell, sampled, 5,000 iterations", "snas-sampled-long", "small", against="darts-long"),
+    SystemRow("GDAS-style cell (tau 10 to 0.1), 5,000 iterations", "gdas-long", "small", against="darts-long"),
+    SystemRow("FairDARTS-style cell (a sigmoid for each operation)", "fair-darts", "gap"),
     SystemRow("Hard-ST cell", "search-hard-st", "none"),
     SystemRow("Hard-ST + CAGE cell", "search-hard-st-cage", "none"),
     SystemRow("soft gating, deployed soft", "soft-gating", "none", deployed="soft"),
@@ -218,6 +240,9 @@ ROWS = (
     SystemRow("Switch top-1, load balance 0.01", "switch", "none"),
     SystemRow("Switch top-1, load balance 0.1", "switch-balanced", "none"),
     SystemRow("GShard top-2, load balance 0.01", "gshard", "none"),
+    SystemRow("GShard with capacity 1, deployed in batches of 1,000", "gshard-capacity", "none"),
+    SystemRow("GShard with capacity 1, deployed row by row", "gshard-capacity", "none", deployed="alone"),
+    SystemRow("GShard with a random second expert", "gshard-random", "none"),
     SystemRow("Expert Choice, deployed in batches of 1,000", "expert-choice", "none"),
     SystemRow("Expert Choice, deployed row by row", "expert-choice", "none", deployed="alone"),
     SystemRow("Hard-ST + CAGE experts, load balance 0.01", "experts-hard-st-cage", "none"),
@@ -229,7 +254,7 @@ ROWS = (
 
 CLAIMED = {  # rows of the paper's table "Training-inference gap in discrete selection", and our runs for each
     "darts": ("darts", "darts-fast", "darts-two-level"),
-    "sampled": ("snas", "snas-sampled", "gdas"),
+    "sampled": ("snas-long", "snas-sampled-long", "gdas-long"),
     "soft-gating": ("soft-gating", "soft-moe"),
     "sparse": ("switch", "switch-balanced", "gshard", "expert-choice"),
     "vq": ("vq-vae",),

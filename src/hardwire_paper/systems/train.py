@@ -17,7 +17,7 @@ from hardwire.study.config import Config
 from hardwire.study.kinds import Cost, Outcome, StudyJob
 from hardwire.systems import Choice, choice_usage, deploy
 from hardwire.systems.experts import MixtureOfExperts, SoftMoE
-from hardwire.systems.sparse import ExpertChoice
+from hardwire.systems.sparse import ExpertChoice, TopExperts
 from hardwire.training import GapMeasures
 from hardwire.training.order import BatchOrder
 from hardwire_paper.progress import ProgressCallback, record_dict
@@ -64,8 +64,8 @@ def run(job: StudyJob) -> Outcome:
 
 
 def iterations_of(config: Config) -> int:
-    given = config["iterations"]
-    return given if isinstance(given, int) else SYSTEMS[RUNS[config.text("run")].system].iterations
+    given, experiment = config["iterations"], RUNS[config.text("run")]
+    return given if isinstance(given, int) else experiment.iterations or SYSTEMS[experiment.system].iterations
 
 
 def build(config: Config) -> nn.Module:
@@ -92,7 +92,7 @@ def measure(model: nn.Module, system: System, rows: Rows) -> dict[str, float]:
     results |= {"deployed": evaluate(deploy(model), system, rows)}
     if any(_deploys_soft(module) for module in model.modules()) and not choice.selector.method.hard:
         results["deployed_soft"] = evaluate(_soft(model), system, rows)
-    if any(isinstance(module, ExpertChoice) for module in model.modules()):
+    if any(_depends_on_batch(module) for module in model.modules()):
         results["deployed_alone"] = evaluate(deploy(model), system, rows, batch=1)
     return results | {
         "choices": choice.choices,
@@ -149,6 +149,10 @@ def _judging_loss(system: System) -> Any:
 
 def _deploys_soft(module: nn.Module) -> bool:
     return isinstance(module, MixtureOfExperts | SoftMoE)
+
+
+def _depends_on_batch(module: nn.Module) -> bool:
+    return isinstance(module, ExpertChoice) or (isinstance(module, TopExperts) and module.capacity is not None)
 
 
 def _soft(model: nn.Module) -> nn.Module:
