@@ -60,7 +60,7 @@ def test_thresholds_ascend_and_tell_all_values_apart_where_there_are_enough(valu
 @pytest.mark.parametrize(
     ("x", "options", "rule"),
     [
-        ([[1.0], [np.nan]], {}, "finite numbers"),
+        ([[1.0], [np.inf]], {}, "finite numbers"),
         ([[1.0], [1e300]], {}, "below 3.4e38"),
         ([[1.0], [2.0]], {"bits": 0}, "bits 0 is not a whole number"),
         ([[1.0], [2.0]], {"how": "quantiles"}, "did you mean quantile"),

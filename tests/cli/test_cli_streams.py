@@ -106,7 +106,8 @@ def test_a_bad_row_at_the_end_is_named_and_leaves_the_old_file(circuit, capsys, 
     frame.to_csv("rows.csv", index=False)
     (tmp_path / out).write_text("old")
     names = sorted(path.name for path in tmp_path.iterdir())
-    assert "column 'size' is empty in row 102" in fail(capsys, "predict", "circuit", "rows.csv", "-o", out)
+    said = fail(capsys, "predict", "circuit", "rows.csv", "-o", out, "--missing", "error")
+    assert "column 'size' is empty in line 103" in said
     assert (tmp_path / out).read_text() == "old" and sorted(path.name for path in tmp_path.iterdir()) == names
 
 

@@ -99,14 +99,14 @@ def test_predicting_with_a_circuit_file_does_not_load_torch():
     [
         (["train", "flowers.csv"], "needs the column to predict"),
         (["train", "flowers.csv", "--target", "spcies"], "did you mean species"),
-        (["train", "digits", "--target", "species"], "for tables"),
+        (["train", "digits", "--target", "species"], "options of tables are for .csv"),
         (["train", "missing.csv", "--target", "a"], "there is no file missing.csv"),
         (["predict", "missing", "rows.csv"], "there is no file missing"),
         (["predict", "model", "missing.csv"], "there is no file missing.csv"),
         (["predict", "model", "rows.txt"], "unknown kind of table '.txt'"),
         (["predict", "model", "rows.csv", "-o", "out.xls"], "unknown kind of table '.xls'"),
         (["predict", "model", "short.csv"], "lacks petal length"),
-        (["predict", "model", "empty.csv"], "column 'sepal length (cm)' is empty in row 2"),
+        (["predict", "model", "empty.csv", "--missing", "error"], "column 'sepal length (cm)' is empty in line 3"),
         (["predict", "model", "again.csv"], "already has a column 'prediction'"),
     ],
 )

@@ -191,7 +191,7 @@ def test_a_parquet_that_declares_far_more_values_than_it_can_hold_is_refused(tmp
 
 
 def test_columns_that_are_neither_numbers_nor_text_are_one_line(tmp_path):
-    times = pd.to_datetime(["2020-01-01", "2020-01-02", "2020-01-03"])
+    times = pd.to_timedelta([1, 2, 3], unit="h")
     for column in ([[1], [2], [3]], [{"b": 1}, {"b": 2}, {"b": 3}], times, [b"\xff", b"\x00", b"a"]):
         path = parquet(tmp_path / "odd.parquet", a=column, y=["x", "z", "x"], n=[1, 2, 3])
         refused(f"{path}#y", "odd.parquet")

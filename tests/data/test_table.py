@@ -79,7 +79,7 @@ def test_columns_that_tell_nothing_are_not_wired(tmp_path):
     frame.to_csv(tmp_path / "t.csv", index=False)
     data = hw.data.load(f"{tmp_path / 't.csv'}@8#kind")
     useful = np.array(data.useful_inputs()) // 8
-    assert np.bincount(useful, minlength=5).tolist() == [8, 2, 8, 0, 1]
+    assert np.bincount(useful, minlength=5).tolist() == [8, 3, 8, 0, 1]
     assert hw.data.load("digits").useful_inputs() is None
 
 
@@ -91,10 +91,13 @@ BAD = {
     "no rows": ("a,b\n", "#b", "0 rows"),
     "one row": ("a,b\n1,2\n", "#b", "always 2"),
     "constant target": ("a,b\n1,x\n2,x\n", "#b", "always 'x'; there is nothing to learn"),
-    "missing target": ("a,b\n1,x\n2,\n3,y\n", "#b", "b is missing in 1 rows, the first is row 2"),
+    "missing target": ("a,b\n1,x\n2,\n3,y\n", "#b", "b is missing in line 3"),
     "infinite target": ("a,b\n1,1.5\n2,inf\n3,2\n", "#b", "infinite"),
-    "empty cell": ("a,b\n1,x\n,y\n3,y\n", "#b", "column 'a' is empty in row 2; fill in"),
-    "infinite cell": ("a,b\n1,x\ninf,y\n3,y\n", "#b", "column 'a' is infinite in row 2"),
+    "empty cell": ("a,b\n1,x\n\n,y\n3,y\n", "?missing=error#b", "column 'a' is empty in line 4; fill in"),
+    "unknown option": ("a,b\n1,x\n2,y\n", "?decimals=,#b", "unknown option of a table .*did you mean decimal"),
+    "two columns of a name": ("a,a,b\n1,2,x\n2,2,y\n", "#b", "two columns named 'a'"),
+    "dropped and missing": ("a,b\n1,x\n2,y\n", "?drop=c#b", "unknown column of .*t.csv 'c'"),
+    "infinite cell": ("a,b\n1,x\ninf,y\n3,y\n", "#b", "column 'a' is infinite in line 3"),
     "ragged": ("a,b\n1,x\n1,2,3,4\n", "#b", "cannot read .* as a table"),
     "too few of each": ("a,b\n" + "".join(f"{i},n{i}\n" for i in range(500)), "#b", "500 different labels in 500 rows"),
     "names": ("a,b\n" + "".join(f"n{i},{i % 2}\n" for i in range(500)), "#b", "'a' has 500 different texts"),

@@ -1,19 +1,21 @@
 """The thermometer code that turns raw values into bits. It is saved with a model and written into every export.
 
 Needs numpy only. Surprising: fitted thresholds lie halfway between two values of the training data, so that rounding
-a value cannot move it across a threshold.
+a value cannot move it across a threshold. Categories, one bit a level, are differences of two such bits: a circuit
+makes them with a gate each, so that exports compare with thresholds and nothing else.
 """
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from hardwire.bits import words as packing
 from hardwire.bits.units import check_kind, kind_of, units_of
-from hardwire.errors import HardwireError, unknown_name, whole_number
+from hardwire.errors import HardwireError, shown, unknown_name, whole_number
 from hardwire.files import parse_json
 
 
@@ -21,12 +23,14 @@ from hardwire.files import parse_json
 class Encoder:
     """Turns raw values into bits: bit r * levels + l of a row is 1 where raw[r] > thresholds[r, l].
 
-    NaN is below every threshold.
+    NaN is below every threshold. In a column of categories the bit is 1 only if the value is not above the next
+    threshold as well, so that at most one bit of the column is 1.
 
     Args:
         thresholds: float32 [raw_features, levels], in the units of the raw data (0 to 255 for image bytes).
         kind: The kind of raw values: bits, bytes, int8, int16, int32 or floats.
         maximum: The raw value that is 1 in the unit interval (255 for image bytes), or None.
+        categories: The numbers of the columns of categories.
 
     Example:
         >>> import hardwire as hw
@@ -40,6 +44,7 @@ class Encoder:
     thresholds: np.ndarray
     kind: str = "floats"
     maximum: float | None = None
+    categories: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         thresholds = np.ascontiguousarray(self.thresholds, np.float32)
@@ -49,6 +54,12 @@ class Encoder:
             raise HardwireError("thresholds must be finite numbers")
         check_kind(self.kind, self.maximum)
         object.__setattr__(self, "thresholds", thresholds)
+        categories = tuple(self.categories)
+        if not all(type(column) is int and 0 <= column < len(thresholds) for column in categories):
+            raise HardwireError(
+                f"categories are numbers of columns, 0 to {len(thresholds) - 1}, not {shown(categories)}"
+            )
+        object.__setattr__(self, "categories", tuple(sorted(set(categories))))
 
     @classmethod
     def uniform(cls, raw_features: int, levels: int, maximum: float, kind: str | None = None) -> "Encoder":
@@ -71,7 +82,8 @@ class Encoder:
 
     def units(self) -> str:
         """The kind and the maximum as JSON, for a file that holds the thresholds."""
-        return json.dumps({"kind": self.kind, "maximum": self.maximum})
+        categories = {"categories": self.categories} if self.categories else {}
+        return json.dumps({"kind": self.kind, "maximum": self.maximum, **categories})
 
     @classmethod
     def restored(cls, thresholds: np.ndarray, units: str | None) -> "Encoder":
@@ -79,15 +91,30 @@ class Encoder:
         if units is None:
             raise HardwireError("its encoder does not say what its raw values are; write the file again")
         stated = parse_json(units, "the units of its encoder")
-        if not isinstance(stated, dict) or set(stated) != {"kind", "maximum"}:
+        if not isinstance(stated, dict) or set(stated) - {"categories"} != {"kind", "maximum"}:
             raise HardwireError(f"the units of its encoder are damaged: {units[:40]!r}")
-        return cls(thresholds, stated["kind"], stated["maximum"])
+        categories = stated.get("categories", [])
+        if not isinstance(categories, list):
+            raise HardwireError(f"the categories of its encoder are damaged: {categories!r:.40}")
+        return cls(thresholds, stated["kind"], stated["maximum"], tuple(categories))
 
     @classmethod
-    def fit(cls, x: Any, bits: int = 8, how: str = "quantile", weights: Any = None) -> "Encoder":
+    def fit(
+        cls,
+        x: Any,
+        bits: int = 8,
+        how: str = "quantile",
+        weights: Any = None,
+        *,
+        codes: Mapping[int, int] | None = None,
+        categories: Sequence[int] = (),
+        present: Sequence[int] = (),
+        names: Sequence[str] | None = None,
+    ) -> "Encoder":
         """Places thresholds by data.
 
-        A column with few different values gets a threshold between each two of them, and repeats the last one.
+        A column with few different values gets a threshold between each two of them, and repeats the last one. NaN is
+        left out. A column whose values float32 merges, such as 1.7e9 + 0..49, is named in a warning.
 
         Args:
             x: Numbers [rows, raw_features].
@@ -95,6 +122,10 @@ class Encoder:
             how: "quantile" for equal shares of the rows between thresholds (a value that alone fills more than a share
                 counts as one), or "uniform" for equal steps from the lowest to the highest value.
             weights: The weight of each row, [rows]; a row of weight 2 counts as two rows.
+            codes: For each column of codes 0 .. n - 1 the number n; it gets a threshold below each code.
+            categories: The columns of codes that get one bit a code.
+            present: Columns that get a threshold more, far below all values: its bit is 0 only where there is none.
+            names: The names of the columns, for warnings.
 
         Returns:
             The encoder, with thresholds in the units of x.
@@ -107,12 +138,46 @@ class Encoder:
         whole_number("bits", bits)
         if how not in THRESHOLDS:
             raise unknown_name("way to place thresholds", how, THRESHOLDS)
-        kind = kind_of(np.asarray(x))
+        kind, given = kind_of(np.asarray(x)), np.asarray(x)
         x = _finite_matrix(x)
         weights = np.ones(len(x)) if weights is None else np.asarray(weights, np.float64)
         if weights.shape != (len(x),) or not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
             raise HardwireError(f"weights are {len(x)} numbers of at least 0, not all 0: one for each row of x")
-        return cls(np.stack([THRESHOLDS[how](*_distinct(column, weights), bits) for column in x.T]), kind)
+        codes = {} if codes is None else codes
+        columns = []
+        for number, column in enumerate(x.T):
+            if number in codes:
+                columns.append(np.arange(max(1, codes[number])) - np.float32(0.5))
+                continue
+            _warn_of_merged(given[:, number], column, names[number] if names else f"number {number}")
+            values, weight = _distinct(column, weights)
+            cuts = THRESHOLDS[how](values, weight, bits)
+            columns.append(np.concatenate([_below_all(values), cuts]) if number in present else cuts)
+        levels = max(map(len, columns))
+        padded = [np.pad(column, (0, levels - len(column)), "edge") for column in columns]
+        return cls(np.stack(padded), kind, categories=tuple(categories))
+
+    def plain(self) -> "Encoder":
+        """The same thresholds without categories, as circuits compare with them."""
+        return replace(self, categories=()) if self.categories else self
+
+    def plain_bits(self, words: np.ndarray) -> np.ndarray:
+        """Encoded rows [rows, words] as the encoder without categories makes them."""
+        if not self.categories:
+            return words
+        bits = packing.unpack(words, self.features).reshape(len(words), *self.thresholds.shape)
+        for column in self.categories:
+            bits[:, column] = np.maximum.accumulate(bits[:, column, ::-1], axis=1)[:, ::-1]
+        return packing.pack(bits.reshape(len(words), self.features))
+
+    def _exact(self, words: np.ndarray) -> np.ndarray:
+        """Clears the bit of a category where the next bit of its column is 1."""
+        mask = np.zeros(self.thresholds.shape, np.uint8)
+        mask[list(self.categories), :-1] = 1
+        following = words >> np.uint64(1)
+        following[:, :-1] |= words[:, 1:] << np.uint64(63)
+        exact: np.ndarray = words & ~(following & packing.pack(mask.reshape(1, -1)))
+        return exact
 
     @property
     def raw_features(self) -> int:
@@ -152,7 +217,11 @@ class Encoder:
         Returns:
             Packed words, uint64 [rows, ceil(features / 64)].
         """
-        raw = np.asarray(raw)
+        words = self._above(np.asarray(raw))
+        return self._exact(words) if self.categories else words
+
+    def _above(self, raw: np.ndarray) -> np.ndarray:
+        """Packed words of which thresholds each raw value is above."""
         thresholds = self.scaled(self.check(raw))
         wide = raw.dtype.kind in "iu" and raw.dtype.itemsize > 2  # whole numbers that floats may not hold
         if raw.dtype != np.uint8 and not wide:
@@ -176,6 +245,7 @@ class Encoder:
         differ = np.bitwise_and.reduce(words) ^ np.bitwise_or.reduce(words)
         repeated = np.zeros(self.thresholds.shape, bool)
         repeated[:, 1:] = self.thresholds[:, 1:] == self.thresholds[:, :-1]
+        repeated[list(self.categories)] = False  # there the last of equal ones has the bit, and the others never change
         useful = np.flatnonzero((packing.unpack(differ[None], self.features)[0] == 1) & ~repeated.ravel())
         return useful if len(useful) else np.arange(self.features)
 
@@ -189,15 +259,38 @@ def _finite_matrix(x: Any) -> np.ndarray:
         )
     with np.errstate(over="ignore"):
         matrix = matrix.astype(np.float32)
-    if not np.isfinite(matrix).all():
-        raise HardwireError("thresholds are fitted to finite numbers below 3.4e38; x holds NaN, infinity or more")
+    if np.isinf(matrix).any():
+        raise HardwireError("thresholds are fitted to finite numbers below 3.4e38; x holds infinity or more")
     return matrix
 
 
+def _warn_of_merged(given: np.ndarray, column: np.ndarray, name: str) -> None:
+    """Warns of a column of which float32, with its 24 bits, tells apart less than half as many values as there are."""
+    if given.dtype.itemsize < 4 or given.dtype == np.float32:
+        return
+    values, kept = (len(np.unique(part[~np.isnan(part)])) for part in (given.astype(np.float64), column))
+    if kept < values / 2:
+        low = np.nanmin(given)
+        warnings.warn(
+            f"column {name} has {values:,} different values, of which float32 tells apart {kept:,}; subtract a number "
+            f"such as {low:.10g} from it first",
+            stacklevel=3,
+        )
+
+
+def _below_all(values: np.ndarray) -> np.ndarray:
+    """A threshold as far below the lowest value as the highest is above it, and at least 1."""
+    low, high = values[0].astype(np.float64), values[-1].astype(np.float64)
+    return np.array([low - max(1.0, high - low)], np.float32)
+
+
 def _distinct(column: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The different values of a column in order, and the weight of each; none of weight 0."""
-    values, place = np.unique(column, return_inverse=True)
-    total = np.bincount(place, weights, len(values))
+    """The different values of a column in order, and the weight of each; none of weight 0. Without values, a 0."""
+    there = ~np.isnan(column)
+    values, place = np.unique(column[there], return_inverse=True)
+    total = np.bincount(place, weights[there], len(values))
+    if not total.any():
+        return np.zeros(1, np.float32), np.ones(1)
     return values[total > 0], total[total > 0]
 
 

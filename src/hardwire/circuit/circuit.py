@@ -110,6 +110,7 @@ class Circuit:
             net: A `LogicNetwork`, or an `nn.Sequential` of logic layers. A `Binarize` in front becomes the encoder.
             provenance: The model and dataset the network comes from.
         """
+        from hardwire.circuit.categories import with_categories
         from hardwire.engine.stack import freeze
         from hardwire.network import fuse
 
@@ -117,12 +118,12 @@ class Circuit:
         net = fuse(gates)
         levels = freeze(net.stack())
         gates, wirings = [level.gates for level in levels], [level.wires for level in levels]
-        reads = [level.reads for level in levels]
-        netlist, number = (
-            Netlist.from_layers(net.inputs, gates, wirings, reads),
-            Number.of(net.group_sum, net.widths[-1]),
-        )
-        return cls(netlist, net.classes, encoder or net.encoder, provenance or Provenance(), number, net.columns)
+        netlist = Netlist.from_layers(net.inputs, gates, wirings, [level.reads for level in levels])
+        number = Number.of(net.group_sum, net.widths[-1])
+        encoder = encoder or net.encoder
+        if encoder is not None and encoder.categories:
+            netlist, encoder = with_categories(netlist, encoder), encoder.plain()
+        return cls(netlist, net.classes, encoder, provenance or Provenance(), number, net.columns)
 
     @classmethod
     def from_loop(cls, net: Any) -> "Circuit":

@@ -146,9 +146,18 @@ def _native_program(netlist: Netlist, classes: int, plan: GateSchedule, single_i
 
 
 def test_set(data: Any) -> tuple[Any, npt.NDArray[Any]]:
-    """Returns the test images of a dataset as bits, as a network reads them in eval mode, and their labels."""
-    x = data.test.x
-    return (x if hasattr(x, "features") else x.numpy() > THRESHOLD), data.test.y.numpy()
+    """Returns the test images of a dataset as bits, as a circuit reads them, and their labels."""
+    return circuit_bits(data, "test"), data.test.y.numpy()
+
+
+def circuit_bits(data: Any, split: str) -> Any:
+    """Returns the rows of a split as a circuit reads them: Bits, or an array of 0 and 1."""
+    x, encoder = getattr(data, split).x, getattr(data, "encoder", None)
+    if not hasattr(x, "features"):
+        return x.numpy() > THRESHOLD
+    if encoder is None or not encoder.categories:
+        return x
+    return unpack(encoder.plain_bits(x.numpy()), encoder.features)
 
 
 def describe_accuracy(circuit: Circuit, predicted: npt.NDArray[Any], expected: npt.NDArray[Any]) -> str:

@@ -76,6 +76,8 @@ def fit(kind: str, thresholds: Reals, below: Reals, above: Reals, natural: float
 def _column(
     kind: str, number: int, thresholds: Reals, below: Reals, above: Reals, natural: float | None
 ) -> tuple[float, float]:
+    if natural is None and (thresholds % 1 == 0.5).all():
+        natural = 1.0  # codes of texts stay what they are
     tries = [] if natural is None else [(natural, 0.0)]
     if kind != "bytes":
         tries += _affine(kind, thresholds, above)

@@ -15,11 +15,12 @@ import numpy.typing as npt
 
 from hardwire.bits import unpack
 from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.evaluate import circuit_bits
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.passes import simplify
 from hardwire.circuit.passes.sweep import node_values
 from hardwire.errors import HardwireError
-from hardwire.gates import THRESHOLD, algebra
+from hardwire.gates import algebra
 
 SAMPLE = 1 << 14  # training images on which gates are compared with their operands
 ROUNDS = 4
@@ -71,9 +72,8 @@ def shrink(
 
 def split(data: Any, name: str) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     """Returns the images of a split as bits, uint8 [n, inputs], and their labels."""
-    part = getattr(data, name)
-    x = part.x.unpack() if hasattr(part.x, "features") else part.x > THRESHOLD
-    return np.asarray(x).astype(np.uint8), np.asarray(part.y)
+    x = circuit_bits(data, name)
+    return np.asarray(x.unpack() if hasattr(x, "features") else x).astype(np.uint8), np.asarray(getattr(data, name).y)
 
 
 def accuracy(circuit: Circuit, images: npt.NDArray[np.uint8], labels: npt.NDArray[np.int64]) -> float:

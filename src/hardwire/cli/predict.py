@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from hardwire.cli.completion import tables
-from hardwire.cli.options import Model, Threads
+from hardwire.cli.options import Decimal, Missing, Model, Na, Quote, Separator, Threads, Unknown, table_options
 
 
 def predict(
@@ -23,12 +23,19 @@ def predict(
         typer.Option("--out", "-o", help="The .csv or .parquet file to write. [default: standard output, as CSV]"),
     ] = None,
     scores: Annotated[bool, typer.Option("--scores", help="Add the sum of each class, one column per class.")] = False,
+    decimal: Decimal = None,
+    separator: Separator = None,
+    na: Na = None,
+    quote: Quote = None,
+    missing: Missing = None,
+    unknown: Unknown = None,
     threads: Threads = None,
 ) -> None:
     """Predict each row of a table: all its columns, and one more named "prediction".
 
     Columns are matched by name, whatever their order; other columns are copied. A model that was not trained on a
-    table reads all columns in order. The table may be longer than the memory.
+    table reads all columns in order. The table may be longer than the memory. A model remembers how its own table was
+    written and what missing values mean; options say where this one differs.
 
     Example:
 
@@ -39,11 +46,13 @@ def predict(
     from hardwire.circuit.tables import predict_table
     from hardwire.cli.circuits import open_circuit
     from hardwire.cli.progress import steps
+    from hardwire.data.reading import TableReading
     from hardwire.data.streams import check_suffix
 
     for path in (rows, out):
         if path is not None:
             check_suffix(path)  # before anything is loaded
+    reading = TableReading(**table_options(decimal, separator, na, quote, missing=missing, unknown=unknown))
     circuit = open_circuit(model)
     with steps("predicting") as step:
         count = predict_table(
@@ -51,6 +60,7 @@ def predict(
             rows,
             out,
             scores=scores,
+            reading=reading,
             threads=threads,
             progress=lambda done, share: step(f"{done:,} rows, {share:.0%}"),
         )

@@ -5,13 +5,13 @@ the same command is given again. Given once more, it says that the run is finish
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Option
 
 from hardwire.cli import completion
-from hardwire.cli.options import Threads
+from hardwire.cli.options import Decimal, Missing, Na, Quote, Separator, Threads, Unknown, table_options
 from hardwire.cli.output import Json, Output
 from hardwire.errors import HardwireError
 from hardwire.gates import LEAST_ARITY, MOST_ARITY
@@ -62,6 +62,15 @@ def train(
     bits: Annotated[
         int | None, Option(min=1, help="Thresholds per column of a table. [default: 16]", rich_help_panel=_TABLE)
     ] = None,
+    drop: Annotated[
+        str | None, Option(help="Columns of a table to leave out, such as id,name.", rich_help_panel=_TABLE)
+    ] = None,
+    missing: Missing = None,
+    unknown: Unknown = None,
+    decimal: Decimal = None,
+    separator: Separator = None,
+    na: Na = None,
+    quote: Quote = None,
     width: Annotated[
         int | None, Option(min=1, help=f"Gates or tables per layer. {_default('width')}", rich_help_panel=_NETWORK)
     ] = None,
@@ -217,7 +226,8 @@ def train(
     from hardwire import data, recipes
 
     if dataset is not None:
-        dataset = _table(dataset, target, bits)
+        reading = table_options(decimal, separator, na, quote, drop=drop, missing=missing, unknown=unknown)
+        dataset = _table(dataset, target, bits, reading)
         data.check(dataset)  # before torch is imported
     if recipe is not None:
         recipes.load(recipe)
@@ -295,16 +305,20 @@ def train(
     )
 
 
-def _table(dataset: str, target: str | None, bits: int | None) -> str:
-    """The name of a dataset, with the target and the thresholds of a table appended."""
+def _table(dataset: str, target: str | None, bits: int | None, reading: dict[str, Any]) -> str:
+    """The name of a dataset, with the target, the thresholds and the options of a table appended."""
     from hardwire.data.kinds import is_table
+    from hardwire.data.reading import with_options
 
-    if target is None and bits is None:
+    if target is None and bits is None and not reading:
         return dataset
     if not is_table(dataset):
-        raise HardwireError(f"--target and --bits are for tables, .csv or .parquet; {dataset} is not one")
+        raise HardwireError(
+            f"--target, --bits and the options of tables are for .csv and .parquet; {dataset} is neither"
+        )
     path, _, named = dataset.partition("#")
-    return path + (f"@{bits}" if bits else "") + (f"#{target or named}" if target or named else "")
+    name = path + (f"@{bits}" if bits else "") + (f"#{target or named}" if target or named else "")
+    return with_options(name, **reading) if reading else name
 
 
 def _numbers(widths: str | None) -> tuple[int, ...] | None:

@@ -1,11 +1,12 @@
 """Tables as DataFrames: whole files for training, parts of files for prediction, and DataFrames as numbers.
 
-Files are read by pandas, without torch, and may come from strangers. Surprising: empty cells are an error and not a
-guess; the message says where the first one is.
+Files are read by pandas, without torch, and may come from strangers. Surprising: messages count the lines of a .csv and
+not its rows, because blank lines, quoted line ends and the header would put an editor on another line.
 """
 
+import csv
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -14,7 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hardwire.bits import Columns
-from hardwire.errors import HardwireError, missing_package
+from hardwire.bits.texts import looks_like_numbers
+from hardwire.data.reading import USUAL, TableReading
+from hardwire.errors import HardwireError, missing_package, shown, unknown_name
 
 MOST_COLUMNS = 20_000
 _MOST_HEADER = 1 << 22  # bytes of the first line of a .csv
@@ -43,8 +46,8 @@ def reading(path: Path) -> Iterator[None]:
         raise HardwireError(f"cannot read {path} as a table: {reason}") from error
 
 
-def read_frame(path: Path) -> Any:
-    """Reads a whole file; columns without a name, which are an index, are left out."""
+def read_frame(path: Path, how: TableReading = USUAL) -> Any:
+    """Reads a whole file; columns without a name, which are an index, are left out, and those that `how` drops."""
     with reading(path):
         if path.suffix.lower() == ".parquet":
             import pandas
@@ -52,31 +55,37 @@ def read_frame(path: Path) -> Any:
             _check_cells(path)
             frame = pandas.read_parquet(path)
         else:
-            frame = read_csv(path)
+            frame = read_csv(path, how=how)
         frame = frame[without_index(frame.columns)]
         frame.columns = clean_names(path, frame.columns)
         for name in frame.select_dtypes(["object", "string"]).columns:
             frame[name] = stripped(frame[name])
+    for name in how.drop:
+        if name not in frame.columns:
+            raise unknown_name(f"column of {path}", name, frame.columns)
+    frame = frame.drop(columns=list(how.drop))
     if frame.empty:
         raise HardwireError(f"{path} has {len(frame)} rows and {len(frame.columns)} columns; there is nothing to read")
     return frame
 
 
-def read_csv(path: Path, file: BinaryIO | None = None, **options: Any) -> Any:
+def read_csv(path: Path, file: BinaryIO | None = None, how: TableReading = USUAL, **options: Any) -> Any:
     """pandas.read_csv as every reader here calls it; file: the open file, which tells how much has been read."""
     import pandas
 
     if tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1):  # later versions always read numbers as written
         options["float_precision"] = "round_trip"
+    separator = separator_of(path, how)
+    _check_header(path, separator, how)
     return pandas.read_csv(
         path if file is None else file,
-        sep=_separator(path),
+        sep=separator,
         skipinitialspace=True,
         encoding="utf-8-sig",
         index_col=False,  # the first column is data, also if rows end with a separator
         compression=None,
         low_memory=False,  # one type per column, not one per block
-        **options,
+        **how.for_pandas() | options,
     )
 
 
@@ -101,16 +110,27 @@ def stripped(column: Any) -> Any:
     return column.str.strip() if all(isinstance(value, str) for value in column.dropna()) else column
 
 
-def _separator(path: Path) -> str:
-    """Of the four usual separators, the one that occurs most often in the first line."""
+def separator_of(path: Path, how: TableReading = USUAL) -> str:
+    """The separator that was asked for, or of the four usual ones the one that occurs most often in the first line."""
+    first = _first_line(path)
+    separator = how.separator or max(",;\t|", key=first.decode("utf-8-sig").count)
+    if first.count(separator.encode()) >= 2 * MOST_COLUMNS:  # before pandas makes a column of each
+        raise HardwireError(f"{path} has more than {MOST_COLUMNS:,} columns, the most that can be read")
+    return separator
+
+
+def _first_line(path: Path) -> bytes:
     with path.open("rb") as file:
         first = file.readline(_MOST_HEADER + 1)
     if len(first) > _MOST_HEADER:
         raise HardwireError(f"the first line of {path} is longer than {_MOST_HEADER >> 20} MB; it is not a table")
-    separator = max(",;\t|", key=first.decode("utf-8-sig").count)
-    if first.count(separator.encode()) >= 2 * MOST_COLUMNS:  # before pandas makes a column of each
-        raise HardwireError(f"{path} has more than {MOST_COLUMNS:,} columns, the most that can be read")
-    return separator
+    return first
+
+
+def _check_header(path: Path, separator: str, how: TableReading) -> None:
+    """Refuses two columns of one name, which pandas would rename silently."""
+    header = next(csv.reader([_first_line(path).decode("utf-8-sig")], delimiter=separator, quotechar=how.quote), [])
+    clean_names(path, [name for name in header if name.strip()])
 
 
 def _check_cells(path: Path) -> None:
@@ -123,20 +143,52 @@ def _check_cells(path: Path) -> None:
         raise HardwireError(f"{path} declares {cells:,} values in {size:,} bytes, which is too many to be trusted")
 
 
-def finite(columns: Columns, frame: Any, first: int = 0) -> npt.NDArray[np.float64]:
-    """The raw values of a table, all of which must be there; first: the number of its first row in the file."""
+def raw_values(columns: Columns, frame: Any, where: "Where") -> npt.NDArray[np.float64]:
+    """The raw values of a table as a model with these columns reads them; where: says in which line a row is."""
     x = columns.numbers(frame)
     for name, column in zip(columns.names, x.T, strict=True):
-        wrong = np.flatnonzero(~np.isfinite(column))
-        if len(wrong):
-            kind = "empty" if np.isnan(column[wrong[0]]) else "infinite"
+        if len(wrong := np.flatnonzero(np.isinf(column))):
+            raise HardwireError(f"column {name!r} is infinite in {where(wrong)}; give a number, or leave it empty")
+        if columns.missing == "error" and len(wrong := np.flatnonzero(np.isnan(column))):
             raise HardwireError(
-                f"column {name!r} is {kind} in {_rows(wrong + first)}; fill in a value, or leave out those rows or the "
-                "column"
+                f"column {name!r} is empty in {where(wrong)}; fill in a value, or read it as no bits at all: "
+                'missing="zero" (--missing zero)'
             )
     return x
 
 
-def _rows(numbers: Sequence[int] | npt.NDArray[Any]) -> str:
-    """Row numbers in words, counted from 1."""
-    return f"row {numbers[0] + 1}" if len(numbers) == 1 else f"{len(numbers):,} rows, the first is row {numbers[0] + 1}"
+def warn_of_numbers(columns: Columns, frame: Any) -> None:
+    """Warns of columns of text whose values look like numbers, such as 1,518."""
+    for name in columns.texts:
+        if (value := looks_like_numbers(frame[name])) is not None:
+            way = "--decimal ," if "," in value else "write it as numbers"
+            warnings.warn(
+                f"column {name!r} holds texts that look like numbers, such as {shown(value)}, and is read as kinds; "
+                f"if they are numbers: {way}",
+                stacklevel=2,
+            )
+
+
+class Where:
+    """Says in which lines of a file some rows are; rows of a .parquet are counted from 1."""
+
+    def __init__(self, path: Path, how: TableReading = USUAL, first: int = 0):
+        self.path, self.how, self.first = path, how, first
+
+    def __call__(self, rows: Any) -> str:
+        unit, number = "row", int(rows[0]) + self.first + 1
+        if self.path.suffix.lower() == ".csv":
+            unit, number = "line", self._line(number)
+        return f"{unit} {number:,}" if len(rows) == 1 else f"{len(rows):,} rows, the first in {unit} {number:,}"
+
+    def _line(self, row: int) -> int:
+        """The line on which a row begins; blank lines are no rows, and a quoted cell may span several lines."""
+        with self.path.open(encoding="utf-8-sig", newline="") as file:
+            cells = csv.reader(file, delimiter=separator_of(self.path, self.how), quotechar=self.how.quote)
+            before, found = 0, -1
+            for record in cells:
+                found += bool(record)
+                if found == row:
+                    break
+                before = cells.line_num
+        return before + 1

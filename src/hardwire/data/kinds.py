@@ -1,7 +1,8 @@
 """The kinds of files that `hw.data.load` reads, by suffix: a new kind is one function and one line of `KINDS`.
 
-The column to predict follows the path of a table, and the number of thresholds per column may stand between them:
-"flowers.csv#species", "flowers.csv@16#species". So a table is named by one string, as every dataset is.
+The column to predict follows the path of a table; the number of thresholds per column and options of reading may stand
+between them: "flowers.csv#species", "flowers.csv@16#species", "flowers.csv?decimal=%2C#species". So a table is named by
+one string, as every dataset is.
 """
 
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hardwire.data.reading import TableReading
 from hardwire.errors import HardwireError, unknown_name
 
 if TYPE_CHECKING:
@@ -40,10 +42,13 @@ def parse_count(text: str) -> int | None:
 
 
 def split_name(name: str | PathLike[str]) -> tuple[Path, dict[str, Any]]:
-    """Splits a name into the path of a file and what follows it: `target` and `levels` of a table, if given."""
+    """Splits a name into the path of a file and what follows that of a table: `target`, `levels` and `reading`."""
     path, _, target = str(name).partition("#")
-    before, _, levels = path.rpartition("@")
     options: dict[str, Any] = {"target": target} if target else {}
+    front, mark, query = path.partition("?")
+    if mark and any(Path(part).suffix.lower() in TABLES for part in (front, front.rpartition("@")[0])):
+        path, options = front, options | {"reading": TableReading.parse(query)}
+    before, _, levels = path.rpartition("@")
     if before and Path(before).suffix.lower() in KINDS:
         count = parse_count(levels)
         if count is None or count > MOST_THRESHOLDS:

@@ -13,9 +13,10 @@ import torch
 
 from hardwire.bits import Bits, Columns, Encoder
 from hardwire.data.dataset import Dataset
-from hardwire.data.frames import finite, read_frame
+from hardwire.data.frames import Where, raw_values, read_frame, warn_of_numbers
+from hardwire.data.reading import USUAL, TableReading
 from hardwire.data.rows import NumberSplit, Split
-from hardwire.data.targets import Range, Values, labels_of, read_target
+from hardwire.data.targets import Range, Values, as_written, labels_of, read_target
 from hardwire.errors import HardwireError, unknown_name
 
 LEVELS = 16  # thresholds per column
@@ -35,14 +36,16 @@ def load_table(
     levels: int | None = None,
     like: TableModel | None = None,
     whole: bool = False,
+    reading: TableReading = USUAL,
 ) -> Dataset:
     """Loads the dataset of a table.
 
     target: the column to predict. levels: thresholds of each other column. like: a model whose thresholds, columns and
-    labels are used instead of new ones. whole: use all rows as the test set.
+    labels are used instead of new ones. whole: use all rows as the test set. reading: how the file is read.
     """
-    frame = read_frame(path)
     known = None if like is None else like.columns
+    reading = reading if known is None else reading.after(known.reading)
+    frame = read_frame(path, reading)
     target = target or (known.target if known else None)
     if target is None:
         raise HardwireError(
@@ -53,13 +56,19 @@ def load_table(
         raise unknown_name(f"column of {path}", target, map(str, frame.columns))
     if len(frame.columns) < 2:
         raise HardwireError(f"{path} has no column besides {target}, so there is nothing to predict it from")
-    x, y = frame.drop(columns=target), frame[target]
+    x, y, where = frame.drop(columns=target), frame[target], Where(path, reading)
     try:
         if known is not None and like is not None and like.encoder is not None:
-            return _dataset(path, known, finite(known, x), labels_of(y, known), like.encoder, None, whole)
-        values, labels, number = read_target(y)
-        columns = Columns.of(x, target=target, labels=labels)
-        return _dataset(path, columns, finite(columns, x), values, levels or LEVELS, number, whole)
+            known = known.with_policies(reading.missing, reading.unknown)
+            return _dataset(
+                path, known, raw_values(known, x, where), labels_of(y, known, where), like.encoder, None, whole
+            )
+        values, labels, number = read_target(y, where)
+        labels = as_written(path, target, reading, labels)
+        policies = {name: value for name in ("missing", "unknown") if (value := getattr(reading, name)) is not None}
+        columns = Columns.of(x, target=target, labels=labels, reading=reading.written(), **policies)
+        warn_of_numbers(columns, x)
+        return _dataset(path, columns, raw_values(columns, x, where), values, levels or LEVELS, number, whole)
     except HardwireError as error:
         raise HardwireError(f"{path}: {error}") from None
 
@@ -73,7 +82,9 @@ def _dataset(
     rows = {"train": order[count:], "test": order if whole else order[:count]}
     if not len(rows["train"]):
         raise HardwireError("one row is too few to train and to test on")
-    encoder = code if isinstance(code, Encoder) else Encoder.fit(x[rows["train"]], code)
+    encoder = code
+    if not isinstance(encoder, Encoder):
+        encoder = Encoder.fit(x[rows["train"]], encoder, **columns.encoding(), names=columns.names)
     kind = Split if columns.labels is not None else NumberSplit
     splits = {name: kind(_bits(encoder, x[part]), torch.from_numpy(y[part])) for name, part in rows.items()}
     return Dataset(

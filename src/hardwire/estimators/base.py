@@ -5,6 +5,7 @@ Surprising: predictions never run the network. They come from the circuit, becau
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Self, TypeAlias
 
@@ -16,6 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from hardwire.bits import Columns, Encoder
+from hardwire.bits.columns import check_policies
 from hardwire.circuit import Circuit
 from hardwire.errors import HardwireError, whole_number
 from hardwire.estimators.build import build_network
@@ -25,7 +27,15 @@ from hardwire.network import LogicNetwork
 from hardwire.recipes.defaults import TABLES, steps_for
 from hardwire.training import History, fit
 
-NUMBERS = [np.float32, np.uint8, np.int8, np.int16, np.int32, np.int64]  # dtypes to keep; others become float32
+NUMBERS = [
+    np.float64,
+    np.float32,
+    np.uint8,
+    np.int8,
+    np.int16,
+    np.int32,
+    np.int64,
+]  # dtypes to keep; others become float64
 EVALUATIONS = 20  # per fit
 OBSERVED = "the classes in y"  # what `classes` defaults to, because None is what a caller passes by mistake
 Table: TypeAlias = npt.NDArray[Any]
@@ -50,6 +60,8 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         arity: int | None = None,
         bits: int = 16,
         thresholds: str = "quantile",
+        missing: str = "zero",
+        unknown: str = "zero",
         method: str = TABLES.method.removesuffix("+cage"),
         tau: float = 1.0,
         cage: bool = TABLES.method.endswith("+cage"),
@@ -70,6 +82,8 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         self.arity = arity
         self.bits = bits
         self.thresholds = thresholds
+        self.missing = missing
+        self.unknown = unknown
         self.method = method
         self.tau = tau
         self.cage = cage
@@ -115,7 +129,13 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         self._check_settings()
         name = getattr(y, "name", None)
         table, y = validate_data(
-            self, self._coded(X, first), y, reset=first, dtype=NUMBERS, y_numeric=self._numeric_target
+            self,
+            self._coded(X, first),
+            y,
+            reset=first,
+            dtype=NUMBERS,
+            y_numeric=self._numeric_target,
+            ensure_all_finite=self._finite(),
         )
         weight = _check_sample_weight(sample_weight, table, dtype=np.float64, ensure_non_negative=True)
         if not weight.any():
@@ -127,6 +147,7 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     def _check_settings(self) -> None:
         """Checks the parameters that the network and `fit` would reject under another name."""
+        check_policies(self.missing, self.unknown)
         for name in ("width", "depth", "batch_size", "n_iter_no_change"):
             whole_number(name, getattr(self, name))
         if self.iterations is not None:
@@ -137,20 +158,38 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         if not (isinstance(share, Real) and 0 < share < 1):
             raise HardwireError(f"validation_fraction {share!r} is not a share of the rows; use one such as 0.1")
 
+    def _finite(self) -> bool | str:
+        """What scikit-learn's checks allow: NaN unless missing values are an error."""
+        return True if self.missing == "error" else "allow-nan"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
+
     def _coded(self, X: Any, first: bool) -> Any:
-        """Replaces text by numbers if X is a DataFrame."""
+        """Replaces texts and dates by numbers if X is a DataFrame."""
+        if not _is_frame(X):
+            if first:
+                self._columns = Columns(())
+            return X
         if first:
-            self._texts = Columns.of(X).texts if _is_frame(X) else {}
-        return Columns((), self._texts).coded(X) if self._texts and _is_frame(X) else X
+            self._columns = Columns.of(X, missing=self.missing, unknown=self.unknown)
+        return self._columns.coded(X) if self._columns.texts or self._columns.dates else X
 
     def _begin(self, table: Table, weight: Numbers, target: str | None) -> None:
         """Fits the thresholds of the columns and makes the untrained network."""
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self.encoder_ = Encoder.fit(table, self.bits, self.thresholds, weight)
+        names = tuple(getattr(self, "feature_names_in_", [f"x{number}" for number in range(table.shape[1])]))
+        columns = replace(
+            self._columns, names=names, target=target, labels=self._labels(), missing=self.missing, unknown=self.unknown
+        )
+        self.encoder_ = Encoder.fit(
+            table, self.bits, self.thresholds, weight, **columns.encoding(), names=columns.names
+        )
         words = self.encoder_.encode(table)
         self.network_ = build_network(self.encoder_, words, self._head(), self._seed, self.get_params())
-        names = getattr(self, "feature_names_in_", [f"x{number}" for number in range(table.shape[1])])
-        self.network_.columns = Columns(tuple(names), self._texts, target, self._labels())
+        self.network_.columns = columns
         self._optimizer = torch.optim.Adam(self.network_.parameters(), lr=self.learning_rate, fused=True)
         self.n_iter_ = 0
 
@@ -194,9 +233,10 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     def _run_circuit(self, X: Any, method: Callable[..., npt.NDArray[Any]]) -> npt.NDArray[Any]:
         """Runs a method of Circuit on the rows of X."""
         check_is_fitted(self)
-        return method(
-            self.circuit_, validate_data(self, self._coded(X, first=False), reset=False, dtype=NUMBERS), raw=True
+        table = validate_data(
+            self, self._coded(X, first=False), reset=False, dtype=NUMBERS, ensure_all_finite=self._finite()
         )
+        return method(self.circuit_, table, raw=True)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "circuit_")

@@ -20,9 +20,9 @@ from hardwire.selection import first_argmax
 class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
     """A classifier that is a circuit of two-input gates, with scikit-learn's conventions.
 
-    Thresholds fitted to the training rows turn each column into bits; columns of text in a DataFrame become one number
-    per distinct text. Predictions come from the circuit. Missing values are an error: fill them in first, for example
-    with a SimpleImputer in a Pipeline.
+    Thresholds fitted to the training rows turn each column into bits. A column of text in a DataFrame has one bit for
+    each distinct text, of many the 62 most frequent ones and "other"; a date counts days since 1970. Predictions come
+    from the circuit.
 
     Args:
         width: Gates per layer. The last layer is rounded up to a multiple of the number of classes.
@@ -30,6 +30,11 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
         arity: Inputs of each look-up table, 2 to 6. None: layers of two-input gates.
         bits: Thresholds per column.
         thresholds: Where to place them: "quantile" (equal numbers of rows between them) or "uniform" (equal steps).
+        missing: What a missing value means: "zero" (all bits of the column are 0; a column of text has a bit for it if
+            values were missing in training), "indicator" (as zero, and each column of numbers gets a bit that says that
+            its value is there) or "error".
+        unknown: What a text means that the training rows did not have: "zero" (all bits are 0, or "other" if the column
+            has it) or "error".
         method: How gates are chosen in training, one of `hw.METHODS`.
         tau: Temperature of the choice if `cage` is False.
         cage: Whether CAGE sets the temperature from the confidence of the choices.
