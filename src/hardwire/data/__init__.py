@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hardwire.data import sets, store
 from hardwire.data.catalog import ENTRIES, CatalogEntry, Images, entry_of, register
 from hardwire.data.kinds import check_there, is_file, is_table, read_file
+from hardwire.data.reading import with_options
 
 if TYPE_CHECKING:
     from hardwire.data.arrays import from_arrays as from_arrays
@@ -33,6 +34,7 @@ __all__ = [
     "load",
     "names",
     "register",
+    "with_options",
 ]
 _NEEDS_TORCH = {
     "augment": "augmentation",
@@ -111,7 +113,7 @@ def load(name: str | PathLike[str], like: Any = None, whole: bool = False) -> "D
     Args:
         name: One of `names()`, whose files are downloaded if they are missing ("mnist@3" has three thresholds per
             pixel); or the path of a file: an .npz, or a table and the column to predict, "flowers.csv#species" (.csv
-            or .parquet; "flowers.csv@16#species" has 16 thresholds per column).
+            or .parquet; "flowers.csv@16#species" has 16 thresholds per column; `with_options` says how it is written).
         like: A network or circuit trained on a table. Another table is then read with its thresholds and labels.
         whole: Use all rows of a table as its test set.
 

@@ -97,7 +97,21 @@ USUAL = TableReading()
 
 
 def with_options(name: str, **given: Any) -> str:
-    """The name of a table with these options behind its path; None is left out."""
+    """The name of a table with options of reading behind its path, for `hw.data.load` and `hw.train`.
+
+    Args:
+        name: The path of a table, with or without its target: "prices.csv#price".
+        **given: Options by the names of `TableReading`: decimal, separator, na, quote, drop, missing, unknown; None is
+            left out.
+
+    Returns:
+        The name.
+
+    Example:
+        >>> import hardwire as hw
+        >>> hw.data.with_options("prices.csv#price", decimal=",", na=["?"])
+        'prices.csv?decimal=%2C&na=%3F#price'
+    """
     options = TableReading(**{option: _texts(value) for option, value in given.items() if value is not None})
     path, mark, target = name.partition("#")
     query = options.query()
