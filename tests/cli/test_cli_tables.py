@@ -158,4 +158,4 @@ def test_the_help_names_the_default_settings():
     text = " ".join(run("train", "--help").split()).replace("│ │ ", "")
     assert f"[default: {IMAGES.wiring}; for small data {BITS.wiring}]" in text
     assert f"[default: {IMAGES.depth} for images, otherwise {TABLES.depth}]" in text
-    assert f"[default: {IMAGES.width} for images, {TABLES.width} for tables, otherwise {BITS.width}]" in text
+    assert f"[default: {IMAGES.width} for images, by rows and classes for tables, otherwise {BITS.width}]" in text

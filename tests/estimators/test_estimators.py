@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import hardwire as hw
 from hardwire.data.table import LEVELS
-from hardwire.recipes.defaults import TABLES, steps_for
+from hardwire.recipes.defaults import TABLES, steps_for, width_for
 
 SMALL = {"width": 150, "iterations": 150, "learning_rate": 0.05, "wiring": "random", "bits": 8, "random_state": 0}
 IRIS = load_iris(return_X_y=True)
@@ -305,7 +305,8 @@ def test_partial_fit_wants_all_classes_and_no_others():
 @pytest.mark.parametrize("kind", [hw.LogicClassifier, hw.LogicRegressor])
 def test_the_defaults_are_what_is_usual_for_tables(kind):
     own = kind().get_params()
-    usual = {"learning_rate": TABLES.lr, **{name: getattr(TABLES, name) for name in ("width", "depth", "batch_size")}}
+    usual = {"learning_rate": TABLES.lr, "width": None, "iterations": None}
+    usual |= {name: getattr(TABLES, name) for name in ("depth", "batch_size", "schedule")}
     usual |= {"wiring": TABLES.wiring, "candidates": TABLES.candidates, "start": TABLES.start, "bits": LEVELS}
     assert {name: own[name] for name in usual} == usual
     assert own["method"] + "+cage" * own["cage"] == TABLES.method
@@ -315,3 +316,70 @@ def test_more_rows_are_worth_more_steps_within_bounds():
     assert [steps_for(rows, 256) for rows in (1, 100, 5_000, 16_000, 10**9)] == [300, 300, 586, 1_875, 2_000]
     X, y = np.arange(40.0)[:, None], np.arange(40) % 2
     assert hw.LogicClassifier(width=20, wiring="random", random_state=0).fit(X, y).n_iter_ == 300
+
+
+def test_the_width_comes_from_the_rows_and_classes():
+    tables = [(100, 2), (2000, 2), (10**6, 3), (100, 26), (100, None)]
+    assert [width_for(rows, classes) for rows, classes in tables] == [1000, 3000, 4000, 8000, 4000]
+    X, y = IRIS
+    model = hw.LogicClassifier(iterations=2, wiring="random", width=100, depth=2).fit(X, y)
+    assert model.width_ == 100 and model.network_.widths == [100, 102]
+
+
+def test_width_auto_keeps_the_best_of_several():
+    X, y = IRIS
+    settings = SMALL | {"width": "auto", "iterations": 40}
+    model = hw.LogicClassifier(**settings).fit(X, y)
+    assert model.width_ in (1050, 262, 65) and model.score(X, y) > 0.8
+
+
+def test_classes_have_weights():
+    X, y = IRIS
+    rare = np.concatenate([np.arange(50), np.arange(50, 60), np.arange(100, 150)])
+    X, y = X[rare] + np.random.default_rng(0).normal(0, 0.8, (110, 4)), y[rare]
+    usual, even, own = (classifier(class_weight=weight).fit(X, y) for weight in (None, "balanced", {0: 1, 1: 20, 2: 1}))
+    found = [(model.predict(X) == 1).sum() for model in (usual, even, own)]
+    assert found[0] < found[1] <= found[2] + 5
+    weighted = classifier().fit(X, y, sample_weight=np.where(y == 1, 20, 1))
+    assert np.array_equal(weighted.predict(X), own.predict(X))
+
+
+def test_scores_decide_as_scikit_learn_expects():
+    X, y = IRIS
+    model = classifier().fit(X, y)
+    assert np.array_equal(model.decision_function(X).argmax(1), model.predict(X))
+    two = classifier().fit(X, y > 0)
+    assert np.array_equal(two.decision_function(X) > 0, two.predict(X))
+
+
+@both
+def test_scores_are_kept_by_stage(kind, data):
+    model = kind(**SMALL).fit(*data)
+    stages = model.staged_scores()
+    assert len(stages["step"]) == len(stages["score"]) == len(stages["loss"]) >= 20
+    assert stages["loss"][-1] < stages["loss"][0] and stages["score"][-1] == pytest.approx(model.score(*data), abs=0.02)
+
+
+def test_several_targets_are_refused_with_the_way_out():
+    X, y = load_diabetes(return_X_y=True)
+    with pytest.raises(hw.HardwireError, match=r"y has 2 columns.*MultiOutputRegressor"):
+        regressor().fit(X, np.stack([y, y], axis=1))
+
+
+def test_a_pickle_leaves_the_optimizer_behind():
+    X, y = IRIS
+    model = classifier(iterations=2).fit(X, y)
+    with_optimizer = len(pickle.dumps(vars(model)))
+    assert len(pickle.dumps(model)) < 0.6 * with_optimizer
+
+
+def test_threads_are_counted_as_jobs():
+    X, y = IRIS
+    assert np.array_equal(classifier(n_jobs=1).fit(X, y).predict(X), classifier(n_jobs=-1).fit(X, y).predict(X))
+    with pytest.raises(hw.HardwireError, match="n_jobs 0 is no number of threads"):
+        classifier(n_jobs=0).fit(X, y)
+
+
+def test_labels_of_whole_floats_are_written_as_whole_numbers():
+    X, y = IRIS
+    assert classifier(iterations=1).fit(X, y.astype(float)).circuit_.columns.labels == (0, 1, 2)

@@ -101,7 +101,7 @@ def _wires(job: "TrainingJob") -> str:
 
 def _extras(settings: "Settings") -> str:
     """Schedule and augmentation in words, if there are any."""
-    text = " along a cosine" if settings.schedule == "cosine" else ""
+    text = {"cosine": " along a cosine", "cooldown": " with a cooldown"}.get(settings.schedule, "")
     if shift := settings.augment.get("shift"):
         text += f", images shifted by up to {shift} pixels"
     return text + (", half of the images mirrored" if settings.augment.get("flip") else "")

@@ -18,12 +18,14 @@ from hardwire.gates import LEAST_ARITY, MOST_ARITY
 from hardwire.recipes import BITS, IMAGES, TABLES
 
 if TYPE_CHECKING:
+    from hardwire.circuit.table_report import TableReport
     from hardwire.training.job import TrainingJob
 
 
 def _default(name: str) -> str:
     """The default of a setting for each kind of data, as help quotes it."""
     images, tables, other = (getattr(defaults, name) for defaults in (IMAGES, TABLES, BITS))
+    tables = {"width": "by rows and classes", "iterations": "by rows"}.get(name, tables)
     if images == tables:
         return f"[default: {images}" + (f"; for small data {other}]" if other != images else "]")
     if tables == other:
@@ -72,7 +74,12 @@ def train(
     na: Na = None,
     quote: Quote = None,
     width: Annotated[
-        int | None, Option(min=1, help=f"Gates or tables per layer. {_default('width')}", rich_help_panel=_NETWORK)
+        int | None,
+        Option(
+            min=1,
+            help=f"Gates or tables per layer; the last is rounded up to a multiple of the classes. {_default('width')}",
+            rich_help_panel=_NETWORK,
+        ),
     ] = None,
     depth: Annotated[
         int | None, Option(min=1, max=1000, help=f"Layers. {_default('depth')}", rich_help_panel=_NETWORK)
@@ -158,7 +165,10 @@ def train(
     ] = None,
     schedule: Annotated[
         str | None,
-        Option(help=f"Learning rate over time: constant or cosine. {_default('schedule')}", rich_help_panel=_TRAINING),
+        Option(
+            help=f"Learning rate over time: constant, cosine or cooldown. {_default('schedule')}",
+            rich_help_panel=_TRAINING,
+        ),
     ] = None,
     evaluate_every: Annotated[
         int | None,
@@ -198,6 +208,10 @@ def train(
     ] = True,
     history: Annotated[
         Path | None, Option(help="Write every evaluation to this .json file.", rich_help_panel=_FILES)
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        Option(help="Draw which columns of a table the circuit reads to this .svg or .png.", rich_help_panel=_FILES),
     ] = None,
     tensorboard: Annotated[
         Path | None, Option(help="Log to this folder for TensorBoard.", rich_help_panel=_FILES)
@@ -269,9 +283,13 @@ def train(
         engine=engine,
     )
     if show_settings:
-        output.line(recipe_of(settings, settings.load().classes).text().rstrip())
+        rows = settings.load()
+        settings = settings.completed(rows)
+        output.line(recipe_of(settings, rows.classes).text().rstrip())
         output.document(settings)
         return
+    if plot is not None and settings.kind != "table":
+        raise HardwireError("--plot draws the columns of a table, and this is none")
     job = settings.prepare(out, checkpoint, [history] if history else [])
     if resume and job.finished():
         output.line(
@@ -291,7 +309,12 @@ def train(
         write_whole(history, evaluations.to_json())
     tested = evaluations.final if evaluations.split == "test" else hw.measure_gap(job.net, job.data.test)
     output.console.print(report.accuracies(tested, job.data.number is not None), report.layers(job.net))
-    output.console.print(f"saved [bold]{job.out}[/]; next: [bold]{report.program()} gap {job.out}[/]", soft_wrap=True)
+    judged = _judge_table(job, plot)
+    if judged is not None:
+        from hardwire.cli.table_report import tables_of
+
+        output.console.print(*tables_of(judged))
+    _say_next(job, output)
     output.document(
         {
             "model": job.out,
@@ -301,7 +324,39 @@ def train(
             "measure": "squared error" if job.data.number is not None else "accuracy",
             "test": report.gap_numbers(tested),
             "layers": report.layer_numbers(job.net),
+            **({} if judged is None else {"table": judged}),
         }
+    )
+
+
+def _judge_table(job: "TrainingJob", plot: Path | None) -> "TableReport | None":
+    """What the circuit is worth on the held-out rows of a table; None for other data."""
+    if job.data.columns is None:
+        return None
+    import hardwire as hw
+    from hardwire.circuit.table_report import table_report
+
+    circuit = hw.Circuit.from_network(job.net).simplify(check=False)
+    judged = table_report(circuit, job.data, job.net.head().temperature)
+    if plot is not None:
+        judged.plot(plot)
+    return judged
+
+
+def _say_next(job: "TrainingJob", output: Output) -> None:
+    """The model, and the commands that one probably wants next."""
+    from hardwire.cli import report
+
+    program, stem = report.program(), job.out.with_suffix("")
+    saved = f"saved [bold]{job.out}[/]; next: [bold]{program} gap {job.out}[/]"
+    if job.data.columns is None:
+        output.console.print(saved, soft_wrap=True)
+        return
+    output.console.print(
+        f"{saved}\n  predict rows:  {program} predict {job.out} rows.csv -o predictions.csv"
+        f"\n  as a circuit:  {program} circuit build {job.out} {stem}.circuit"
+        f"\n  as C:          {program} circuit export {job.out} {stem}.c",
+        soft_wrap=True,
     )
 
 

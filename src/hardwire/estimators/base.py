@@ -19,13 +19,16 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from hardwire.bits import Columns, Encoder
 from hardwire.bits.columns import check_policies
 from hardwire.circuit import Circuit
-from hardwire.errors import HardwireError, whole_number
+from hardwire.errors import HardwireError, unknown_name, whole_number
 from hardwire.estimators.build import build_network
+from hardwire.estimators.jobs import thread_count, threads
 from hardwire.estimators.rows import WeightedRows
-from hardwire.measure import Gap
+from hardwire.layers import selection_mode
+from hardwire.measure import Gap, evaluating
 from hardwire.network import LogicNetwork
-from hardwire.recipes.defaults import TABLES, steps_for
+from hardwire.recipes.defaults import TABLES, steps_for, width_for
 from hardwire.training import History, fit
+from hardwire.training.schedules import SCHEDULES, make_schedule
 
 NUMBERS = [
     np.float64,
@@ -37,6 +40,8 @@ NUMBERS = [
     np.int64,
 ]  # dtypes to keep; others become float64
 EVALUATIONS = 20  # per fit
+MEASURED = 2000  # training rows that an evaluation looks at
+TRIED_PARTS = (1, 4, 16)  # of the usual width, which width="auto" tries
 OBSERVED = "the classes in y"  # what `classes` defaults to, because None is what a caller passes by mistake
 Table: TypeAlias = npt.NDArray[Any]
 Numbers: TypeAlias = npt.NDArray[Any]  # float64, or int64 for the numbers of classes
@@ -55,7 +60,7 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     def __init__(
         self,
         *,
-        width: int = TABLES.width,
+        width: int | str | None = None,
         depth: int = TABLES.depth,
         arity: int | None = None,
         bits: int = 16,
@@ -71,9 +76,11 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         iterations: int | None = None,
         batch_size: int = TABLES.batch_size,
         learning_rate: float = TABLES.lr,
+        schedule: str = TABLES.schedule,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
+        n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ):
@@ -93,9 +100,11 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         self.iterations = iterations
         self.batch_size = batch_size
         self.learning_rate = learning_rate
+        self.schedule = schedule
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
@@ -113,20 +122,27 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         Raises:
             HardwireError: If a parameter is out of range or the target cannot be learned.
         """
-        table, target, weight = self._read(X, y, sample_weight, first=True)
-        iterations = steps_for(len(table), self.batch_size) if self.iterations is None else self.iterations
-        return self._train(table, target, weight, iterations, self.early_stopping)
+        with threads(self.n_jobs):
+            table, target, weight = self._read(X, y, sample_weight, first=True)
+            iterations = steps_for(len(table), self.batch_size) if self.iterations is None else self.iterations
+            return self._train(table, target, weight, iterations, self.early_stopping)
 
     def _continue(self, X: Any, y: Any, sample_weight: Any, classes: Any = OBSERVED) -> Self:
         """Trains for one pass over X, keeping what the first call fitted (thresholds, classes, range)."""
-        table, target, weight = self._read(X, y, sample_weight, not hasattr(self, "network_"), classes)
-        return self._train(table, target, weight, math.ceil(len(table) / self.batch_size), early_stopping=False)
+        with threads(self.n_jobs):
+            table, target, weight = self._read(X, y, sample_weight, not hasattr(self, "network_"), classes)
+            return self._train(table, target, weight, math.ceil(len(table) / self.batch_size), False, "constant")
 
     def _read(
         self, X: Any, y: Any, sample_weight: Any, first: bool, classes: Any = OBSERVED
     ) -> tuple[Table, Numbers, Numbers]:
         """Checks the input and returns table, targets and weights as numbers; the first call makes the network."""
         self._check_settings()
+        if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+            raise HardwireError(
+                f"y has {np.shape(y)[1]} columns, and a circuit answers with one; wrap the estimator in "
+                f"sklearn.multioutput.{'MultiOutputRegressor' if self._numeric_target else 'MultiOutputClassifier'}"
+            )
         name = getattr(y, "name", None)
         table, y = validate_data(
             self,
@@ -142,14 +158,18 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             raise HardwireError("all sample weights are 0, so no row counts; give at least one positive weight")
         if first:
             self._learn_target(y, weight, classes)
-            self._begin(table, weight, None if name is None else str(name))
-        return table, self._target(y), weight
+            self._begin(table, self._target(y), self._weights(y, weight), None if name is None else str(name))
+        return table, self._target(y), self._weights(y, weight)
 
     def _check_settings(self) -> None:
         """Checks the parameters that the network and `fit` would reject under another name."""
         check_policies(self.missing, self.unknown)
-        for name in ("width", "depth", "batch_size", "n_iter_no_change"):
+        for name in ("depth", "batch_size", "n_iter_no_change"):
             whole_number(name, getattr(self, name))
+        if self.width not in (None, "auto"):
+            whole_number("width", self.width)
+        if self.schedule not in SCHEDULES:
+            raise unknown_name("schedule", self.schedule, SCHEDULES)
         if self.iterations is not None:
             whole_number("iterations", self.iterations)
         rate, share = self.learning_rate, self.validation_fraction
@@ -177,7 +197,7 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             self._columns = Columns.of(X, missing=self.missing, unknown=self.unknown)
         return self._columns.coded(X) if self._columns.texts or self._columns.dates else X
 
-    def _begin(self, table: Table, weight: Numbers, target: str | None) -> None:
+    def _begin(self, table: Table, y: Numbers, weight: Numbers, target: str | None) -> None:
         """Fits the thresholds of the columns and makes the untrained network."""
         self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         names = tuple(getattr(self, "feature_names_in_", [f"x{number}" for number in range(table.shape[1])]))
@@ -188,13 +208,42 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             table, self.bits, self.thresholds, weight, **columns.encoding(), names=columns.names
         )
         words = self.encoder_.encode(table)
-        self.network_ = build_network(self.encoder_, words, self._head(), self._seed, self.get_params())
+        self.width_ = self._choose_width(words, y, weight)
+        self._build(words, self.width_)
         self.network_.columns = columns
-        self._optimizer = torch.optim.Adam(self.network_.parameters(), lr=self.learning_rate, fused=True)
         self.n_iter_ = 0
 
-    def _train(self, table: Table, target: Numbers, weight: Numbers, iterations: int, early_stopping: bool) -> Self:
-        features = self.encoder_.features
+    def _build(self, words: npt.NDArray[np.uint64], width: int) -> None:
+        """Makes the untrained network."""
+        settings = self.get_params() | {"width": width}
+        self.network_ = build_network(self.encoder_, words, self._head(), self._seed, settings)
+        self._optimizer = torch.optim.Adam(self.network_.parameters(), lr=self.learning_rate, fused=True)
+
+    def _choose_width(self, words: npt.NDArray[np.uint64], y: Numbers, weight: Numbers) -> int:
+        """The width that was asked for, that of the table, or the one of several that is best on held-out rows."""
+        usual = width_for(len(words), self._classes())
+        if self.width != "auto":
+            return usual if self.width is None else int(self.width)
+        rows = WeightedRows(words, y, weight).distinct()
+        first, held_out = rows.split(self.validation_fraction, self._seed, by_target=not self._numeric_target)
+        if not len(held_out):
+            return usual
+        losses = {}
+        for width in sorted({max(usual // part, self._classes() or 1) for part in TRIED_PARTS}):
+            self._build(words, width)
+            self._run(first, held_out, steps_for(len(words), self.batch_size), False, self.schedule)
+            losses[width] = self.history_.final.log_loss
+        return min(losses, key=lambda width: losses[width])
+
+    def _train(
+        self,
+        table: Table,
+        target: Numbers,
+        weight: Numbers,
+        iterations: int,
+        early_stopping: bool,
+        schedule: str | None = None,
+    ) -> Self:
         rows = WeightedRows(self.encoder_.encode(table), target, weight).distinct()
         held_out = None
         if early_stopping:
@@ -204,7 +253,21 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
                     f"validation_fraction {self.validation_fraction:g} of {len(rows)} rows leaves no row to validate "
                     "on; use a larger one, or early_stopping=False"
                 )
-        measured = (held_out or rows).rows(features)
+        measured = self._run(rows, held_out, iterations, early_stopping, schedule or self.schedule)
+        self.n_iter_ += self.history_.final.iteration
+        self.gap_ = self._gap(self.network_, measured)
+        self.circuit_ = Circuit.from_network(self.network_).simplify()
+        return self
+
+    def _run(
+        self, rows: WeightedRows, held_out: WeightedRows | None, iterations: int, early_stopping: bool, schedule: str
+    ) -> Any:
+        """Trains the network; returns the rows that it was measured on: held-out ones, or a sample of the others."""
+        features = self.encoder_.features
+        for group in self._optimizer.param_groups:  # the schedule of an earlier fit may have ended at zero
+            group["lr"] = self.learning_rate
+            group.pop("initial_lr", None)
+        measured = (rows.sample(MEASURED, self._seed) if held_out is None else held_out).rows(features)
         self.history_ = fit(
             self.network_,
             rows.rows(features),
@@ -213,22 +276,44 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             evaluate_every=max(1, iterations // EVALUATIONS),
             loss=self._loss,
             measures=self._measures,
-            best_by=self._best_by,
+            best_by="-log_loss",
             optimizer=self._optimizer,
+            scheduler=make_schedule(schedule, iterations),
             seed=self._seed,
-            validation=measured if early_stopping else None,
+            validation=measured,
             stop_early=self.n_iter_no_change if early_stopping else None,
             keep_best=early_stopping,
             progress=bool(self.verbose),
         )
-        self.n_iter_ += self.history_.final.iteration
-        self.gap_ = self._gap(self.network_, measured)
-        self.circuit_ = Circuit.from_network(self.network_).simplify()
-        return self
+        self.history_.split = "train" if held_out is None else "validation"
+        return measured
 
     def _measures(self, net: torch.nn.Module, rows: Any) -> dict[str, float]:
         gap = self._gap(net, rows)
-        return {name: getattr(gap, name) for name in ("method", "argmax", "deploy", "total")}
+        measured = {name: getattr(gap, name) for name in ("method", "argmax", "deploy", "total")}
+        return measured | {"log_loss": self._deployed_loss(net, rows)}
+
+    @torch.no_grad()
+    def _deployed_loss(self, net: Any, rows: Any) -> float:
+        """The mean loss of the circuit: what early stopping and `width="auto"` judge by."""
+        with evaluating(net), selection_mode(net, "deploy"):
+            return float(self._loss(net(rows.x), rows.y))
+
+    def staged_scores(self) -> dict[str, npt.NDArray[Any]]:
+        """How the scores went during the last fit, for plots.
+
+        Returns:
+            Arrays by name, one entry for each of about 20 evaluations: "step", "score" (accuracy or R^2 of the circuit)
+            and "loss" (log loss, or squared error over the variance of the target), on the held-out rows of early
+            stopping, or else on a sample of 2,000 training rows.
+        """
+        check_is_fitted(self)
+        records = list(self.history_)
+        return {
+            "step": np.array([record.iteration for record in records]),
+            "score": self._scores_of(np.array([record.deploy for record in records])),
+            "loss": np.array([record.log_loss for record in records]),
+        }
 
     def _run_circuit(self, X: Any, method: Callable[..., npt.NDArray[Any]]) -> npt.NDArray[Any]:
         """Runs a method of Circuit on the rows of X."""
@@ -236,15 +321,37 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         table = validate_data(
             self, self._coded(X, first=False), reset=False, dtype=NUMBERS, ensure_all_finite=self._finite()
         )
-        return method(self.circuit_, table, raw=True)
+        return method(self.circuit_, table, raw=True, threads=thread_count(self.n_jobs))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "circuit_")
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the state of the optimizer, twice as large as the network; `partial_fit` begins a new one."""
+        state = dict(super().__getstate__())  # a copy: scikit-learn returns the dictionary of the object itself
+        state.pop("_optimizer", None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if hasattr(self, "network_"):
+            self._optimizer = torch.optim.Adam(self.network_.parameters(), lr=self.learning_rate, fused=True)
+
+    def _weights(self, y: npt.NDArray[Any], weight: Numbers) -> Numbers:
+        """The weights of the rows with those of their classes."""
+        return weight
+
     # What the subclasses define.
 
     _numeric_target: bool
-    _best_by: str
+
+    def _classes(self) -> int | None:
+        """The number of classes, or None."""
+        raise NotImplementedError
+
+    def _scores_of(self, deployed: Numbers) -> Numbers:
+        """Accuracies, or R^2 of squared errors."""
+        raise NotImplementedError
 
     def _learn_target(self, y: Numbers, weight: Numbers, classes: Any) -> None:
         """Learns the classes or the range of the target; classes: those of a classifier, or OBSERVED."""

@@ -7,6 +7,7 @@ import numpy.typing as npt
 import torch
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from torch.nn import functional as F
 
@@ -14,6 +15,7 @@ from hardwire.circuit import Circuit
 from hardwire.errors import HardwireError
 from hardwire.estimators.base import OBSERVED, LogicEstimator, Numbers
 from hardwire.measure import Gap, measure_gap
+from hardwire.recipes.defaults import TABLES, WIDEST
 from hardwire.selection import first_argmax
 
 
@@ -25,7 +27,9 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
     from the circuit.
 
     Args:
-        width: Gates per layer. The last layer is rounded up to a multiple of the number of classes.
+        width: Gates per layer; the last layer is rounded up to a multiple of the number of classes. None: by the rows
+            and classes, 1,000 to 8,000. "auto": this, a quarter and a sixteenth of it are tried on
+            `validation_fraction` of the rows, and the best is trained on all.
         depth: Number of layers.
         arity: Inputs of each look-up table, 2 to 6. None: layers of two-input gates.
         bits: Thresholds per column.
@@ -44,17 +48,23 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
         iterations: Training steps. None: 30 passes over the rows, but at least 300 and at most 2,000 steps.
         batch_size: Rows per step.
         learning_rate: Learning rate of Adam.
+        schedule: The learning rate over time: "cooldown" (constant for 60% of the steps, then straight to zero),
+            "cosine" or "constant".
+        class_weight: Weights of the classes: a dictionary, "balanced" (each class counts the same), or None.
         early_stopping: Hold out `validation_fraction` of the rows, stop after `n_iter_no_change` evaluations (of 20)
-            without an improvement on them, and keep the best network.
-        validation_fraction: Share of the rows to hold out for early stopping.
+            without a lower loss on them, and keep the best network.
+        validation_fraction: Share of the rows to hold out for early stopping and `width="auto"`.
         n_iter_no_change: Evaluations without an improvement before early stopping stops.
+        n_jobs: Threads of `fit` and `predict`; -1 for all cores. None: torch's number, and as many as are worth it.
         random_state: Seed of wires, logits, noise and the order of rows.
         verbose: Whether to show the progress of training.
 
     Attributes:
         classes_: The labels, sorted.
         circuit_: The `hw.Circuit` that predicts, with its encoder, ready to save or export.
-        gap_: The measured gap between the trained network and the circuit, on the held-out rows if there are any.
+        gap_: The measured gap between the trained network and the circuit, on the held-out rows, or else on at most
+            2,000 of the training rows.
+        width_: The width that was used.
         history_: Every evaluation of the last fit.
         network_: The trained torch module.
         encoder_: The fitted thresholds.
@@ -73,7 +83,43 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
 
     classes_: npt.NDArray[Any]
     _numeric_target = False
-    _best_by = "deploy"
+
+    def __init__(
+        self,
+        *,
+        width: int | str | None = None,
+        depth: int = TABLES.depth,
+        arity: int | None = None,
+        bits: int = 16,
+        thresholds: str = "quantile",
+        missing: str = "zero",
+        unknown: str = "zero",
+        method: str = TABLES.method.removesuffix("+cage"),
+        tau: float = 1.0,
+        cage: bool = TABLES.method.endswith("+cage"),
+        wiring: str = TABLES.wiring,
+        candidates: int | None = TABLES.candidates,
+        start: str = TABLES.start,
+        iterations: int | None = None,
+        batch_size: int = TABLES.batch_size,
+        learning_rate: float = TABLES.lr,
+        schedule: str = TABLES.schedule,
+        class_weight: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        super().__init__(
+            width=width, depth=depth, arity=arity, bits=bits, thresholds=thresholds, missing=missing, unknown=unknown,
+            method=method, tau=tau, cage=cage, wiring=wiring, candidates=candidates, start=start,
+            iterations=iterations, batch_size=batch_size, learning_rate=learning_rate, schedule=schedule,
+            early_stopping=early_stopping, validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change, n_jobs=n_jobs, random_state=random_state, verbose=verbose,
+        )  # fmt: skip
+        self.class_weight = class_weight
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Trains for one more pass over some rows.
@@ -115,6 +161,31 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
         result: npt.NDArray[np.float64] = softmax(sums / self.network_.head().temperature, axis=1)
         return result
 
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+        """The class sums divided by their training temperature, whose softmax `predict_proba` returns.
+
+        Args:
+            X: Array or DataFrame [rows, features].
+
+        Returns:
+            Scores [rows, classes]; for two classes the second minus the first, [rows].
+        """
+        sums = self._run_circuit(X, Circuit.scores) / self.network_.head().temperature
+        result: npt.NDArray[np.float64] = sums[:, 1] - sums[:, 0] if sums.shape[1] == 2 else sums
+        return result
+
+    def _weights(self, y: npt.NDArray[Any], weight: Numbers) -> Numbers:
+        if self.class_weight is None:
+            return weight
+        result: Numbers = weight * compute_sample_weight(self.class_weight, y)
+        return result
+
+    def _classes(self) -> int:
+        return len(self.classes_)
+
+    def _scores_of(self, deployed: Numbers) -> Numbers:
+        return deployed
+
     def _learn_target(self, y: Numbers, weight: Numbers, classes: Any) -> None:
         check_classification_targets(y)
         if classes is None:
@@ -122,9 +193,10 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
         self.classes_ = np.unique(y if classes is OBSERVED else classes)
         if len(self.classes_) < 2:
             raise HardwireError(f"y has one class, {self.classes_.tolist()[0]!r}; a classifier needs at least 2")
-        if len(self.classes_) > self.width:
+        most = self.width if isinstance(self.width, int) else WIDEST
+        if len(self.classes_) > most:
             raise HardwireError(
-                f"y has {len(self.classes_):,} different labels, more than width {self.width} has gates; if they are "
+                f"y has {len(self.classes_):,} different labels, more than width {most} has gates; if they are "
                 "numbers to predict, use LogicRegressor, otherwise a width with many gates per class"
             )
 
@@ -136,7 +208,10 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
 
     def _labels(self) -> tuple[Any, ...]:
         plain = (str, int, float, bool)
-        return tuple(label if isinstance(label, plain) else str(label) for label in self.classes_.tolist())
+        labels = self.classes_.tolist()
+        if all(isinstance(label, float) and label.is_integer() for label in labels):
+            labels = [int(label) for label in labels]  # a file of 0 and 1 that was read as floats
+        return tuple(label if isinstance(label, plain) else str(label) for label in labels)
 
     def _head(self) -> dict[str, Any]:
         return {"classes": len(self.classes_)}

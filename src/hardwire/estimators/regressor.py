@@ -21,7 +21,7 @@ class LogicRegressor(RegressorMixin, LogicEstimator):  # type: ignore[misc]
     The prediction is low + (high - low) * (gates of the last layer that are 1) / width, where low and high are the
     lowest and highest training target, moved apart by an eighth of their range on each side. The loss is the squared
     error. The circuit counts the same gates and computes the same formula in fixed point. Parameters and attributes
-    are those of `LogicClassifier`, without `classes_`; `gap_` is in squared errors.
+    are those of `LogicClassifier`, without `classes_` and `class_weight`; `gap_` is in squared errors.
 
     Example:
         >>> import hardwire as hw
@@ -33,7 +33,6 @@ class LogicRegressor(RegressorMixin, LogicEstimator):  # type: ignore[misc]
     """
 
     _numeric_target = True
-    _best_by = "-deploy"
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Trains for one more pass over some rows; the range of the predictions is that of the first call.
@@ -69,6 +68,13 @@ class LogicRegressor(RegressorMixin, LogicEstimator):  # type: ignore[misc]
 
     def _target(self, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         return y.astype(np.float64)
+
+    def _classes(self) -> None:
+        return None
+
+    def _scores_of(self, deployed: Numbers) -> Numbers:
+        scores: Numbers = 1 - deployed / self._variance
+        return scores
 
     def _labels(self) -> None:
         return None

@@ -42,6 +42,14 @@ class WeightedRows:
         held_out[order[rank < np.repeat(counts * share, counts).astype(np.int64)]] = True
         return self[~held_out], self[held_out]
 
+    def sample(self, count: int, seed: int) -> "WeightedRows":
+        """So many rows at random, or all."""
+        if len(self) <= count:
+            return self
+        chosen = np.zeros(len(self), bool)
+        chosen[np.random.default_rng(seed).permutation(len(self))[:count]] = True
+        return self[chosen]
+
     def __getitem__(self, rows: npt.NDArray[np.bool_]) -> "WeightedRows":
         return WeightedRows(self.words[rows], self.target[rows], self.weight[rows])
 

@@ -78,16 +78,36 @@ TABLES = Defaults(
     iterations=1000,
     batch_size=256,
     lr=0.03,
+    schedule="cooldown",
 )
 BITS = Defaults()
 DEFAULTS = {"images": IMAGES, "table": TABLES, "bits": BITS}
 ENOUGH_IMAGES = 10_000  # training rows; the defaults for images were chosen on sets of 50,000 and more
+NARROWEST, WIDEST_BY_ROWS, WIDEST = 1000, 4000, 8000  # gates per layer for a table
+GATES_PER_ROW, GATES_PER_CLASS = 1.5, 350
 TABLE_EPOCHS, MIN_STEPS, MAX_STEPS = 30, 300, 2000
 
 
 def steps_for(rows: int, batch_size: int) -> int:
     """Training steps for a table: a fixed number of epochs, within limits that keep the waiting time reasonable."""
     return min(MAX_STEPS, max(MIN_STEPS, math.ceil(TABLE_EPOCHS * rows / batch_size)))
+
+
+def width_for(rows: int, classes: int | None) -> int:
+    """Gates per layer for a table: enough for each class, and not so many that few rows are known by heart.
+
+    Chosen on tables that scikit-learn makes and ships; docs/tables.md has the figures. The number of columns made no
+    difference there. classes: None for a number, which more gates resolve more finely.
+    """
+    if classes is None:
+        return WIDEST_BY_ROWS
+    by_rows = min(max(math.ceil(GATES_PER_ROW * rows), NARROWEST), WIDEST_BY_ROWS)
+    return max(by_rows, min(GATES_PER_CLASS * classes, WIDEST))
+
+
+def round_up(width: int, classes: int) -> int:
+    """The next multiple of the classes."""
+    return -(-width // classes) * classes
 
 
 def kind_of(dataset: Any) -> str:

@@ -33,7 +33,8 @@ class Recipe:
         rates: Learning rates by part of a parameter's name; "all" for the rest.
         network: Arguments of `LogicNetwork`.
         layers: Layers instead of widths, each with its `kind` and arguments.
-        decay: Whether the learning rates fall to zero along half a cosine.
+        decay: Whether the learning rates fall to zero, along half a cosine.
+        cooldown: Whether they are constant for 60% of the steps and then fall, instead of the cosine.
         augment: Arguments of `hw.data.augment`.
         redraw: Arguments of `hw.RedrawWires`.
         seed: Seed of everything random.
@@ -57,6 +58,7 @@ class Recipe:
     network: dict[str, Any] = field(default_factory=dict)
     layers: list[dict[str, Any]] = field(default_factory=list)
     decay: bool = True
+    cooldown: bool = False
     augment: dict[str, Any] = field(default_factory=dict)
     redraw: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
@@ -97,7 +99,7 @@ _TYPES: dict[str, type] = {
     **dict.fromkeys(("name", "title", "data"), str),
     **dict.fromkeys(("rates", "network", "augment", "redraw"), dict),
     "layers": list,
-    "decay": bool,
+    **dict.fromkeys(("decay", "cooldown"), bool),
 }
 _WORDS = {str: "text", dict: "a table", list: "a list of tables", bool: "true or false"}
 

@@ -5,7 +5,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.optim.lr_scheduler import CosineAnnealingLR, LRScheduler
 
 from hardwire import data as datasets
 from hardwire.data.dataset import Dataset
@@ -16,6 +15,7 @@ from hardwire.training.callbacks import Callback
 from hardwire.training.fit import fit
 from hardwire.training.history import History
 from hardwire.training.redraw import RedrawWires
+from hardwire.training.schedules import make_schedule
 
 if TYPE_CHECKING:
     from hardwire.training.settings import Settings
@@ -67,17 +67,11 @@ def parameter_groups(net: LogicNetwork, lr: float, rates: Any) -> list[dict[str,
 
 def _schedule(settings: "Settings", data: Dataset) -> Any:
     """A function that makes the scheduler, or None for constant learning rates."""
-    if settings.schedule == "constant":
-        return None
     steps = settings.iterations
     if steps is None:
         rows = len(data.with_validation().train if settings.validation else data.train)
         steps = whole_steps((settings.epochs or 1) * rows / settings.batch_size / settings.accumulate)
-
-    def cosine(optimizer: torch.optim.Optimizer) -> LRScheduler:
-        return CosineAnnealingLR(optimizer, steps)
-
-    return cosine
+    return make_schedule(settings.schedule, steps)
 
 
 def _mapping(redraw: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ settings, so that the same run is not repeated and the model of another run is n
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,13 @@ from hardwire.data.kinds import split_name
 from hardwire.engine.functions import check_arity
 from hardwire.errors import HardwireError, unknown_name, whole_number
 from hardwire.network import LogicNetwork, equal_widths
-from hardwire.recipes.defaults import BITS, DEFAULTS, default_name, kind_of
+from hardwire.recipes.defaults import BITS, DEFAULTS, default_name, kind_of, round_up, steps_for, width_for
 from hardwire.selection import parse_method
 from hardwire.training.build import build_network
 from hardwire.training.job import TrainingJob, check_distinct, make_folder
+from hardwire.training.schedules import SCHEDULES
 
 EVALUATE_EVERY = 200
-SCHEDULES = ("constant", "cosine")
 MOST = 10**15  # of any whole number; a file may ask for anything
 
 
@@ -32,7 +32,8 @@ class Settings:
 
     Args:
         dataset: Name of a dataset, or path of a file.
-        width: Neurons of each layer. Default: that of the dataset's kind, rounded up to a multiple of the classes.
+        width: Neurons of each layer; the last is rounded up to a multiple of the classes. Default: that of the
+            dataset's kind, for a table by its rows and classes.
         depth: Number of layers.
         widths: Neurons of each layer, instead of `width` and `depth`.
         arity: Inputs of each look-up table, 2 to 6; None for layers of two-input gates.
@@ -45,13 +46,14 @@ class Settings:
         redraw: Arguments of `RedrawWires`, or its `every` alone: replace losing candidates, for learned wiring.
         start: Initial logits, as in `LogicNetwork`.
         options: Further arguments of `LogicNetwork`, such as {"wire_gradient": "mixture"}.
-        iterations: Optimizer steps.
+        iterations: Optimizer steps. Default: that of the dataset's kind, for a table by its rows.
         epochs: Passes over the training rows, instead of `iterations`.
         batch_size: Rows in a batch.
         accumulate: Batches per optimizer step.
         lr: Learning rate of Adam.
         rates: Other learning rates, by a part of the parameters' names: {"layers.0.": 0.001}.
-        schedule: "constant", or "cosine": the learning rates fall to zero along half a cosine.
+        schedule: "constant"; "cosine": the learning rates fall to zero along half a cosine; or "cooldown": they are
+            constant for 60% of the steps and then fall to zero.
         augment: Arguments of `hw.data.augment`, for images.
         evaluate_every: Iterations between two evaluations; 200 by default.
         validation: Whether to evaluate on validation rows instead of the test set.
@@ -120,7 +122,10 @@ class Settings:
         given = {name: value for name, value in given.items() if value is not None}
         kind = kind_of(dataset)
         name = dataset.name if isinstance(dataset, Dataset) else default_name(dataset, DEFAULTS[kind].levels)
-        return cls(name, **DEFAULTS[kind].complete(given), kind=kind)
+        completed = DEFAULTS[kind].complete(given)
+        if kind == "table" and "iterations" not in given:
+            completed.pop("iterations", None)  # by the rows, once the table is read
+        return cls(name, **completed, kind=kind)
 
     def __post_init__(self) -> None:
         self._check_types()
@@ -130,7 +135,7 @@ class Settings:
             object.__setattr__(self, "redraw", {"every": self.redraw})
         self._check_method()
         self._check_contradictions()
-        if self.iterations is None and self.epochs is None:
+        if self.iterations is None and self.epochs is None and self.kind != "table":
             object.__setattr__(self, "iterations", DEFAULTS[self.kind or "bits"].iterations)
         if self.evaluate_every is None and self.iterations is not None:
             object.__setattr__(self, "evaluate_every", EVALUATE_EVERY)
@@ -199,12 +204,26 @@ class Settings:
         if self.widths is not None or self.layers:
             return list(self.widths or ())
         defaults = DEFAULTS[self.kind or "bits"]
-        width = -(-defaults.width // classes) * classes if self.width is None else self.width
-        return equal_widths(width, defaults.depth if self.depth is None else self.depth)
+        width = round_up(defaults.width, classes) if self.width is None else self.width
+        *others, last = equal_widths(width, defaults.depth if self.depth is None else self.depth)
+        return [*others, round_up(last, classes)]
 
     def load(self) -> Dataset:
         """Loads the dataset."""
         return datasets.load(self.dataset)
+
+    def completed(self, data: Dataset) -> "Settings":
+        """These settings with the width and the number of iterations that suit a table, where they were not given."""
+        if self.kind != "table":
+            return self
+        rows = len(data.train)
+        found: dict[str, Any] = {}
+        if self.width is None and self.widths is None and not self.layers:
+            classes = None if data.number is not None else data.classes
+            found["width"] = round_up(width_for(rows, classes), data.classes)
+        if self.iterations is None and self.epochs is None:
+            found["iterations"] = steps_for(rows, self.batch_size * self.accumulate)
+        return replace(self, **found) if found else self
 
     def network(self, data: Dataset) -> LogicNetwork:
         """Builds the untrained network for a dataset.
@@ -254,10 +273,11 @@ class Settings:
             others: Further files that will be written.
         """
         data = self.load()
-        net = self.network(data)
-        model = Path(self.file_name(data.classes) if out is None else out).expanduser()
+        settings = self.completed(data)
+        net = settings.network(data)
+        model = Path(settings.file_name(data.classes) if out is None else out).expanduser()
         given = None if checkpoint is None else Path(checkpoint).expanduser()
-        job = TrainingJob(self, data, net, model, given or Path(f"{model}.checkpoint"), keep=given is not None)
+        job = TrainingJob(settings, data, net, model, given or Path(f"{model}.checkpoint"), keep=given is not None)
         check_distinct(split_name(self.dataset)[0], job.out, job.checkpoint, *others)
         for path in (job.out, job.checkpoint, *others):
             make_folder(path)

@@ -71,6 +71,7 @@ def train(
     given = data if isinstance(data, Dataset) or data is None else str(data)
     chosen = choose_settings(given, recipe, **settings)
     dataset = data if isinstance(data, Dataset) else chosen.load()
+    chosen = chosen.completed(dataset)
     net = chosen.network(dataset)
     history = train_network(chosen, net, dataset, callbacks=callbacks, progress=progress)
     if out is not None:
