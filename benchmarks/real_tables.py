@@ -16,6 +16,7 @@ import os
 import pickle
 import time
 import warnings
+from itertools import islice
 from pathlib import Path
 
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", OMP_WAIT_POLICY="PASSIVE")
@@ -156,7 +157,7 @@ def run(path: Path, arguments: argparse.Namespace) -> dict:
     found: dict = {"rows": len(X), "columns": X.shape[1], "classes": None if number else int(y.nunique()), "models": {}}
     for name in arguments.models:
         results = []
-        for train, test in splitter.split(X, y):
+        for train, test in islice(splitter.split(X, y), arguments.splits):
             model = MODELS[name][number](X.iloc[train], arguments.seed)
             start = time.process_time()
             model.fit(X.iloc[train], y.iloc[train])
@@ -175,7 +176,10 @@ def report(results: dict) -> None:
     ranks: dict[str, list] = {name: [] for name in names}
     for table, found in results.items():
         means = {name: np.mean([r["score"] for r in runs]) for name, runs in found["models"].items()}
-        spread = {name: np.std([r["score"] for r in runs], ddof=1) for name, runs in found["models"].items()}
+        spread = {
+            name: np.std([r["score"] for r in runs], ddof=1) if len(runs) > 1 else 0
+            for name, runs in found["models"].items()
+        }
         order = pd.Series(means).rank(ascending=False)
         for name in means:
             ranks[name].append(order[name])
@@ -234,6 +238,7 @@ def main() -> None:
     parser.add_argument("--report", type=Path)
     parser.add_argument("--rows", type=int, default=2000)
     parser.add_argument("--folds", type=int, default=3)
+    parser.add_argument("--splits", type=int, help="only the first so many of the folds")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--tables", nargs="+")
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
