@@ -33,7 +33,7 @@ def wide_terminal_in_a_folder_of_its_own(monkeypatch, tmp_path):
 def hardwire(*arguments, **options):
     """`hardwire ...` as a real process."""
     command = [sys.executable, "-c", "from hardwire.cli import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, **options)
 
 
 def test_the_help_names_every_command():
@@ -225,7 +225,7 @@ def stop_midway(number, before_start=None):
     try:
         assert process.stderr.readline().startswith(b"100/2000 ")
         process.send_signal(number)
-        said = process.communicate(timeout=60)[1].decode()
+        said = process.communicate(timeout=600)[1].decode()
     finally:
         process.kill()
     assert process.returncode == 130

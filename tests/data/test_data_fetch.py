@@ -290,7 +290,7 @@ def test_a_download_that_is_killed_leaves_nothing(tmp_path, folder, serve, how):
     try:
         assert half_sent.wait(60)
         child.send_signal(how)
-        _, said = child.communicate(timeout=60)
+        _, said = child.communicate(timeout=600)
     finally:
         finish.set()
         child.kill()

@@ -152,7 +152,7 @@ print(json.dumps([hw.engine.native.instruction_set(), [n.flatten().tolist() for 
 def run_with_isa(name, program, *arguments):
     environment = {**os.environ, "HARDWIRE_ISA": name}
     return subprocess.run(
-        [sys.executable, "-c", program, *arguments], env=environment, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", program, *arguments], env=environment, capture_output=True, text=True, timeout=600
     )
 
 
@@ -279,8 +279,8 @@ def test_a_forked_child_starts_threads_of_its_own():
         queue = context.Queue()
         child = context.Process(target=lambda: queue.put(net(bits).tolist()), daemon=True)
         child.start()
-        assert queue.get(timeout=60) == expected
-        child.join(timeout=60)
+        assert queue.get(timeout=600) == expected
+        child.join(timeout=600)
         assert child.exitcode == 0
     finally:
         torch.set_num_threads(1)
@@ -288,7 +288,7 @@ def test_a_forked_child_starts_threads_of_its_own():
 
 def run_alone(program: str) -> str:
     """What a fresh Python says that runs this program."""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -303,7 +303,7 @@ torch.rand(1000, 1000).relu()  # torch's threads are running, ours were never as
 net, x = hw.LogicNetwork(64, 10, 1000, 2).eval(), hw.Bits.pack(torch.ones(512, 64))
 child = multiprocessing.get_context("fork").Process(target=lambda: net(x), daemon=True)
 child.start()
-child.join(timeout=60)
+child.join(timeout=600)
 print(child.exitcode)
 """)
         == "0"

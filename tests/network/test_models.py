@@ -103,7 +103,7 @@ with torch.no_grad():
         [sys.executable, "-c", script, path, answers],
         check=True,
         env=with_support(),
-        timeout=120,
+        timeout=600,
     )
     answers = load_file(answers)
     with torch.no_grad():

@@ -33,7 +33,7 @@ def _run_until(words: str, folder, number: signal.Signals) -> tuple[str, tuple[i
         assert process.poll() is None, lines
         lines.append(process.stdout.readline())
     process.send_signal(number)
-    rest, _ = process.communicate(timeout=120)
+    rest, _ = process.communicate(timeout=600)
     return lines[-1], (process.returncode, rest)
 
 
