@@ -1,7 +1,7 @@
 """Limits on what a reader may take: time, memory, and no exception but HardwireError.
 
-The time is the processor's, so that a busy machine changes nothing. A reader that waits instead ends the process after a
-long while by the clock.
+The time is the processor's, so that a busy machine changes nothing. A reader that waits instead ends the process
+after a long while by the clock.
 """
 
 import contextlib
