@@ -45,7 +45,37 @@ CircuitProgram make_program(std::size_t inputs, std::size_t slots, std::size_t c
           runs_of(runs),
           {outputs.data(), outputs.data() + outputs.shape(0)},
           single_program(single_slots, runs_of(single_runs), operations_of(single_operations)),
-          alone_of(alone_bits, alone_first_output, alone_class_of, classes, alone_words, alone_gates)};
+          alone_of(alone_bits, alone_first_output, alone_class_of, classes, alone_words, alone_gates),
+          {}};
+}
+
+// rows: the target and the inputs of each table.
+std::vector<TableOperation> tables_of(Matrix<const std::int32_t> rows, Vector<const std::uint64_t> entries) {
+  std::vector<TableOperation> tables;
+  for (std::size_t i = 0; i < rows.shape(0); ++i) {
+    TableOperation table{rows(i, 0), {}, entries(i)};
+    for (std::size_t j = 0; j < kMostArity; ++j) table.wires[j] = rows(i, j + 1);
+    tables.push_back(table);
+  }
+  return tables;
+}
+
+CircuitProgram make_table_program(std::size_t inputs, std::size_t slots, std::size_t classes,
+                                  Matrix<const std::int32_t> rows, Vector<const std::uint64_t> entries,
+                                  Matrix<const std::int32_t> runs, Vector<const std::int32_t> outputs,
+                                  std::size_t single_slots, Matrix<const std::int32_t> single_rows,
+                                  Vector<const std::uint64_t> single_entries,
+                                  Matrix<const std::int32_t> single_runs) {
+  SingleProgram single{single_slots, runs_of(single_runs), {}, {}, tables_of(single_rows, single_entries)};
+  return {inputs,
+          slots,
+          classes,
+          {},
+          runs_of(runs),
+          {outputs.data(), outputs.data() + outputs.shape(0)},
+          std::move(single),
+          {},
+          tables_of(rows, entries)};
 }
 
 Thresholds make_thresholds(Matrix<const std::uint8_t> least, Matrix<const std::uint64_t> possible) {
@@ -125,6 +155,10 @@ void bind_circuit(nb::module_& m) {
         nb::arg("single_slots"), nb::arg("single_operations").noconvert(), nb::arg("single_runs").noconvert(),
         nb::arg("alone_bits"), nb::arg("alone_first_output"), nb::arg("alone_class_of").noconvert(),
         nb::arg("alone_words").noconvert(), nb::arg("alone_gates").noconvert());
+  m.def("table_program", &make_table_program, nb::arg("inputs"), nb::arg("slots"), nb::arg("classes"),
+        nb::arg("rows").noconvert(), nb::arg("entries").noconvert(), nb::arg("runs").noconvert(),
+        nb::arg("outputs").noconvert(), nb::arg("single_slots"), nb::arg("single_rows").noconvert(),
+        nb::arg("single_entries").noconvert(), nb::arg("single_runs").noconvert());
   bind_rows<Matrix<const std::uint64_t>>(program);
   bind_rows<Matrix<const std::uint8_t>>(program);
   bind_rows<Matrix<const bool>>(program);

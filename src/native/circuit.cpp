@@ -77,7 +77,7 @@ class Worker {
 }  // namespace
 
 SingleProgram single_program(std::size_t slots, std::vector<Run> runs, const std::vector<Operation>& operations) {
-  SingleProgram single{slots, std::move(runs), {}, {}};
+  SingleProgram single{slots, std::move(runs), {}, {}, {}};
   if (slots > std::size_t(UINT16_MAX) + 1) {
     single.wide = operations;
     return single;

@@ -15,8 +15,12 @@ struct SingleProgram {
   std::vector<Run> runs;
   std::vector<NarrowOperation> narrow;
   std::vector<Operation> wide;
+  std::vector<TableOperation> tables = {};  // in place of both
 
-  SingleView view() const { return {runs.size(), runs.data(), wide.empty() ? narrow.data() : nullptr, wide.data()}; }
+  SingleView view() const {
+    return {runs.size(), runs.data(), wide.empty() ? narrow.data() : nullptr, wide.data(),
+            tables.empty() ? nullptr : tables.data()};
+  }
 };
 
 // One image alone as bits; see circuit_alone.hpp. Where 64 operands are: the byte in its line and the bit of that byte,
@@ -56,10 +60,11 @@ struct CircuitProgram {
   std::vector<std::int32_t> outputs;
   SingleProgram single;
   AloneProgram alone;
+  std::vector<TableOperation> tables = {};  // in place of operations
 
   CircuitView view() const {
-    return {inputs,      slots,          classes,      runs.size(), outputs.size(), operations.data(),
-            runs.data(), outputs.data(), single.view()};
+    return {inputs,      slots,          classes,       runs.size(), outputs.size(), operations.data(),
+            runs.data(), outputs.data(), single.view(), tables.empty() ? nullptr : tables.data()};
   }
 };
 

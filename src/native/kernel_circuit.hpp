@@ -2,6 +2,7 @@
 // taken with counters of bits. Raw bytes are compared with their thresholds on the way in. One image alone has slots of
 // a byte, eight times as many in the nearest cache.
 #pragma once
+#include "kernel_circuit_tables.hpp"
 #include "kernels.hpp"
 #include "words.hpp"
 
@@ -227,7 +228,9 @@ inline void tile_of_one(const CircuitView& circuit, const ImagesView& images, st
   std::uint8_t* slots = reinterpret_cast<std::uint8_t*>(memory);
   load_one(images, circuit.inputs, slots);
   const SingleView& single = circuit.single;
-  if (single.narrow)
+  if (single.tables)
+    run_tables<std::uint8_t, 1>(single.runs, single.run_count, single.tables, slots);
+  else if (single.narrow)
     run_gates<std::uint8_t, 1>(single.runs, single.run_count, single.narrow, slots);
   else
     run_gates<std::uint8_t, 1>(single.runs, single.run_count, single.wide, slots);
@@ -239,7 +242,10 @@ void tile(const CircuitView& circuit, const ImagesView& images, std::uint64_t* m
           std::int64_t* winners) {
   V* slots = reinterpret_cast<V*>(memory);
   load_inputs<V, U>(images, circuit.inputs, slots);
-  run_gates<V, U>(circuit.runs, circuit.run_count, circuit.operations, slots);
+  if (circuit.tables)
+    run_tables<V, U>(circuit.runs, circuit.run_count, circuit.tables, slots);
+  else
+    run_gates<V, U>(circuit.runs, circuit.run_count, circuit.operations, slots);
   decide<V, U>(circuit, slots, images.rows, scores, winners);
 }
 

@@ -129,8 +129,13 @@ struct OperationOf {
 };
 using Operation = OperationOf<std::int32_t>;
 using NarrowOperation = OperationOf<std::uint16_t>;
+// A look-up table: bit `address` of its entries is the output where input j is bit j of the address.
+struct TableOperation {
+  std::int32_t target, wires[kMostArity];
+  std::uint64_t entries;
+};
 struct Run {
-  std::int32_t gate, count;
+  std::int32_t gate, count;  // of tables the inputs of each
 };
 // Which bits a raw byte makes: bit column * levels + level of an image is set where its byte is at least
 // least[level][column], if bit column of possible[level] (a row of words) says that any byte is.
@@ -154,6 +159,7 @@ struct SingleView {
   const Run* runs;
   const NarrowOperation* narrow;  // null where the numbers take 32 bits
   const Operation* wide;
+  const TableOperation* tables;  // null where there are gates
 };
 struct CircuitView {
   std::size_t inputs, slots, classes, run_count, output_count;
@@ -161,6 +167,7 @@ struct CircuitView {
   const Run* runs;
   const std::int32_t* outputs;
   SingleView single;
+  const TableOperation* tables;  // in place of operations; null where there are gates
 };
 
 struct Kernels {

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from hardwire.circuit import truth
 from hardwire.circuit.evaluate import Program
 from hardwire.circuit.passes.tables import minimal, pack_tables, simplify_tables
-from hardwire.circuit.table_netlist import TableBuilder, TableNetlist, two_input_view
+from hardwire.circuit.table_netlist import TableBuilder, TableNetlist
+from hardwire.circuit.two_input import two_input_view
 from hardwire.errors import HardwireError
 
 property_test = settings(deadline=None, max_examples=60, derandomize=True)

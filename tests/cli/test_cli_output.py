@@ -78,7 +78,9 @@ def test_circuit_commands_print_json(model):
     circuit = hw.Circuit.from_network(model)
     assert document("circuit", "stats", "digits.circuit")["gates"] == len(circuit.netlist.gate)
     counts = document("circuit", "estimate", "digits.circuit")["counts"]
-    assert counts[0]["includes"] == "gates" and counts[0]["luts"] <= counts[-1]["luts"]
+    for size in ("lut6", "lut4"):
+        assert [row["part"] for row in counts[size]] == ["encoder", "gates", "class sums", "argmax", "all"]
+        assert sum(row["luts"] for row in counts[size][:-1]) == counts[size][-1]["luts"]
     run("circuit", "export", "digits.circuit", "digits.aig")
     verified = document("circuit", "verify", "digits.circuit", "digits.aig")
     assert verified["equal"] is True and verified["counterexample"] is None

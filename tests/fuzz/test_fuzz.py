@@ -241,13 +241,19 @@ READERS = {
         functools.partial(write_model, images), read_model, hostile_files.array_file_mutations, same_state
     ),
     "tables.safetensors": Reader(
-        functools.partial(write_model, tables), read_network, hostile_files.array_file_mutations, same_state
+        functools.partial(write_model, tables), read_model, hostile_files.array_file_mutations, same_state
     ),
     "run.checkpoint": Reader(
         lambda path: run(path, 4), lambda path: run(path, 5), hostile_files.array_file_mutations, same_state
     ),
     "net.circuit": Reader(
         lambda path: circuit().save(path),
+        read_circuit,
+        hostile_files.array_file_mutations,
+        lambda a, b: a.digest == b.digest,
+    ),
+    "tables.circuit": Reader(
+        lambda path: hw.Circuit.from_network(tables()).save(path),
         read_circuit,
         hostile_files.array_file_mutations,
         lambda a, b: a.digest == b.digest,

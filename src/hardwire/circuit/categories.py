@@ -10,11 +10,11 @@ import numpy as np
 
 from hardwire.bits import Encoder
 from hardwire.circuit.builder import Builder
-from hardwire.circuit.netlist import Netlist
+from hardwire.circuit.table_netlist import AnyNetlist, TableBuilder, TableNetlist
 from hardwire.gates import algebra
 
 
-def with_categories(netlist: Netlist, encoder: Encoder) -> Netlist:
+def with_categories(netlist: AnyNetlist, encoder: Encoder) -> AnyNetlist:
     """The netlist behind gates that turn the bits of `encoder.plain()` into those of `encoder`."""
     builder = Builder(netlist.inputs)
     bits = np.arange(netlist.inputs).reshape(encoder.thresholds.shape)
@@ -22,4 +22,9 @@ def with_categories(netlist: Netlist, encoder: Encoder) -> Netlist:
         above = bits[column].tolist()
         exact = [builder.gate(algebra.LESS, following, own) for own, following in pairwise(above)]
         bits[column, :-1] = exact
-    return builder.netlist(builder.embed(netlist, bits.ravel().tolist()))
+    nodes = bits.ravel().tolist()
+    if isinstance(netlist, TableNetlist):
+        whole = TableBuilder(netlist.inputs)
+        nodes = whole.embed(builder.netlist(nodes), range(netlist.inputs))
+        return whole.netlist(whole.embed(netlist, nodes))
+    return builder.netlist(builder.embed(netlist, nodes))

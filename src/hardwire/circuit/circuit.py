@@ -1,9 +1,9 @@
 """`Circuit`: a classifier as a netlist whose outputs are counted class by class, with the encoder of raw values.
 
-The score of a class is the number of true outputs in its group; the highest score wins, and ties go to the lowest
-class. A circuit with a single group may stand for a `Number` instead. Most methods are one line: the work is done in
-the module they import, which is loaded on the first call.
-"""
+The netlist has gates of two inputs, or look-up tables of up to six. The score of a class is the number of true outputs
+in its group; the highest score wins, and ties go to the lowest class. A circuit with a single group may stand for a
+`Number` instead. Most methods are one line: the work is done in the module they import, which is loaded on the first
+call."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,6 +19,7 @@ from hardwire.bits import Columns, Encoder
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.number import Number
 from hardwire.circuit.provenance import Provenance
+from hardwire.circuit.table_netlist import AnyNetlist, TableNetlist
 from hardwire.errors import HardwireError
 
 if TYPE_CHECKING:
@@ -34,10 +35,11 @@ _Path = str | PathLike[str]
 
 @dataclass(frozen=True, eq=False)
 class Circuit:
-    """A classifier made of two-input logic gates.
+    """A classifier made of two-input logic gates, or of look-up tables.
 
     Args:
-        netlist: The gates; its outputs are `classes` contiguous groups of equal size.
+        netlist: The gates, a `Netlist`, or tables of up to six inputs, a `TableNetlist`; its outputs are `classes`
+            contiguous groups of equal size.
         classes: Number of classes.
         encoder: Turns raw values into the input bits; None if the inputs are bits already.
         provenance: The model and dataset the circuit comes from.
@@ -54,7 +56,7 @@ class Circuit:
         (1,)
     """
 
-    netlist: Netlist
+    netlist: AnyNetlist
     classes: int
     encoder: Encoder | None = None
     provenance: Provenance = field(default_factory=Provenance)
@@ -104,26 +106,60 @@ class Circuit:
 
     @classmethod
     def from_network(cls, net: Any, provenance: Provenance | None = None) -> "Circuit":
-        """Builds the deployed circuit of a network: its argmax gates and wires.
+        """Builds the deployed circuit of a network: its argmax gates or tables, and wires.
 
         Args:
             net: A `LogicNetwork`, or an `nn.Sequential` of logic layers. A `Binarize` in front becomes the encoder.
             provenance: The model and dataset the network comes from.
         """
         from hardwire.circuit.categories import with_categories
-        from hardwire.engine.stack import freeze
         from hardwire.network import fuse
 
         gates, encoder = _split(net)
         net = fuse(gates)
-        levels = freeze(net.stack())
-        gates, wirings = [level.gates for level in levels], [level.wires for level in levels]
-        netlist = Netlist.from_layers(net.inputs, gates, wirings, [level.reads for level in levels])
         number = Number.of(net.group_sum, net.widths[-1])
         encoder = encoder or net.encoder
+        netlist = frozen_netlist(net.stack())
         if encoder is not None and encoder.categories:
             netlist, encoder = with_categories(netlist, encoder), encoder.plain()
         return cls(netlist, net.classes, encoder, provenance or Provenance(), number, net.columns)
+
+    @classmethod
+    def from_stack(
+        cls,
+        stack: Any,
+        classes: int | None = None,
+        encoder: Encoder | None = None,
+        provenance: Provenance | None = None,
+    ) -> "Circuit":
+        """Builds the deployed circuit of a `Stack`, whatever its levels compute.
+
+        Args:
+            stack: The levels.
+            classes: Number of classes; by default those of its class sums.
+            encoder: Turns raw values into the input bits.
+            provenance: The model and dataset the stack comes from.
+
+        Example:
+            >>> import hardwire as hw
+            >>> net = hw.LogicNetwork(inputs=64, classes=10, width=200, depth=2, seed=0)
+            >>> hw.Circuit.from_stack(net.stack())
+            Circuit(inputs=64, gates=400, classes=10)
+        """
+        if classes is None and stack.head is None:
+            raise HardwireError("this stack has no class sums; give the number of classes")
+        return cls(frozen_netlist(stack), classes or stack.head.classes, encoder, provenance or Provenance())
+
+    @cached_property
+    def gates(self) -> Netlist:
+        """The circuit as two-input gates: its netlist, or the two-input view of its tables, proven equal."""
+        from hardwire.circuit.two_input import two_input_view
+
+        return two_input_view(self.netlist)
+
+    def as_gates(self) -> "Circuit":
+        """Returns the same circuit made of two-input gates, for what works on gates alone, such as AIG rewriting."""
+        return self if self.gates is self.netlist else replace(self, netlist=self.gates)
 
     @classmethod
     def from_loop(cls, net: Any) -> "Circuit":
@@ -218,8 +254,8 @@ class Circuit:
         return Program(self.netlist, self.classes, self.encoder)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leaves the program out of a pickle; it is made again on first use."""
-        return {name: value for name, value in vars(self).items() if name != "program"}
+        """Leaves the program and the view out of a pickle; they are made again on first use."""
+        return {name: value for name, value in vars(self).items() if name not in ("program", "gates")}
 
     def scores(self, images: Any, *, raw: bool = False, threads: int | None = None) -> npt.NDArray[np.int32]:
         """Counts the true outputs of every class.
@@ -438,7 +474,18 @@ class Circuit:
         return self.export(path, suffix=".svg", **options)
 
     def __repr__(self) -> str:
-        return f"Circuit(inputs={self.inputs}, gates={len(self.netlist.gate)}, classes={self.classes})"
+        return f"Circuit(inputs={self.inputs}, {self.netlist.made_of}={self.netlist.size}, classes={self.classes})"
+
+
+def frozen_netlist(stack: Any) -> AnyNetlist:
+    """Returns the netlist of the deployed levels: gates where all neurons have two inputs, else tables."""
+    from hardwire.engine.stack import freeze
+
+    levels = freeze(stack)
+    wirings, reads = [level.wires for level in levels], [level.reads for level in levels]
+    if all(len(wires) == 2 for wires in wirings):
+        return Netlist.from_layers(stack.inputs, [level.gates for level in levels], wirings, reads)
+    return TableNetlist.from_layers(stack.inputs, [level.tables for level in levels], wirings, reads)
 
 
 def _split(net: Any) -> tuple[Any, Encoder | None]:

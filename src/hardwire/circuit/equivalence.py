@@ -20,7 +20,9 @@ from hardwire.circuit.builder import Builder
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.evaluate import Program
 from hardwire.circuit.netlist import Netlist
+from hardwire.circuit.table_netlist import AnyNetlist
 from hardwire.circuit.tools import has_abc, run_abc
+from hardwire.circuit.two_input import two_input_view
 from hardwire.errors import HardwireError
 from hardwire.gates import algebra
 
@@ -83,12 +85,12 @@ def circuits_equal(a: Circuit, b: Circuit, **options: Any) -> Equivalence:
         raise HardwireError(f"one circuit has {a.classes} classes and the other {b.classes}")
     if a.number != b.number:
         raise HardwireError(f"one circuit predicts {a.number or 'a class'} and the other {b.number or 'a class'}")
-    return netlists_equal(a.netlist, b.netlist, **options)
+    return netlists_equal(a.gates, b.gates, **options)
 
 
 def netlists_equal(
-    a: Netlist,
-    b: Netlist,
+    a: AnyNetlist,
+    b: AnyNetlist,
     *,
     vectors: int = VECTORS,
     seed: int = 0,
@@ -110,6 +112,7 @@ def netlists_equal(
             f"circuits of {a.inputs} inputs and {len(a.outputs)} outputs and of {b.inputs} inputs and "
             f"{len(b.outputs)} outputs cannot be compared"
         )
+    a, b = two_input_view(a), two_input_view(b)
     difference = Program(miter(a, b), classes=1, single_images=False)
     if samples is not None:
         difference_at = _first_difference(difference, samples)

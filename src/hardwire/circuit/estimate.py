@@ -1,8 +1,8 @@
 """Estimates the cost of a circuit on an FPGA: look-up tables and flip-flops, counted by yosys after synthesis.
 
-There are three counts, each including the one before: the gates alone, with class sums and argmax, and with the
-encoder. The modules are synthesized separately and added up, so that including more never costs less. The look-up
-tables are generic: no carry chains, no vendor cells.
+Encoder, gates (or tables), class sums and argmax are synthesized separately and added up, so that every count has a
+part that it belongs to, and including more never costs less. The look-up tables are generic: no carry chains, no vendor
+cells.
 """
 
 import json
@@ -22,15 +22,15 @@ NAME = "estimated"
 
 @dataclass(frozen=True)
 class Estimate:
-    """One row of the estimate; `dataclasses.asdict` makes a plain dictionary.
+    """One part of the estimate; `dataclasses.asdict` makes a plain dictionary.
 
     Attributes:
-        includes: What is counted.
+        part: "encoder", "gates" or "tables", "class sums", "argmax" (or "offset" of a number), or "all".
         luts: Look-up tables.
         flip_flops: Flip-flops.
     """
 
-    includes: str
+    part: str
     luts: int
     flip_flops: int
 
@@ -53,25 +53,31 @@ def estimate(
         progress: Called with the module that is synthesized next.
 
     Returns:
-        One row for the gates, one with class sums and argmax, and one with the encoder if there is one.
+        A row for each part that there is, in the order of the data, and one for all of them.
+
+    Example:
+        >>> from hardwire.circuit.estimate import estimate
+        >>> [row.part for row in estimate(circuit)]  # doctest: +SKIP
+        ['encoder', 'gates', 'class sums', 'argmax', 'all']
     """
     if not 2 <= lut <= 8:
         raise HardwireError(f"look-up tables of {lut} inputs are not supported; use 2 to 8, such as 4 or 6")
     input_format = input_format_of(circuit, raw)
     design = to_verilog(circuit, NAME, input_format, pipeline=pipeline, lut=4 if lut < 6 else 6)
-    parts = {"gates": {"gates": 1}, "class sums, argmax": {"count": circuit.classes, "argmax": 1}}
-    if input_format.kind != "bits":
-        parts[f"encoder of {input_format.kind}"] = {"encoder": 1}
     lines: list[Estimate] = []
-    luts = flip_flops = 0
-    for part, modules in parts.items():
-        for module, times in modules.items():
-            if progress is not None:
-                progress(module)
-            cells = _synthesize(design.text, f"{NAME}_{module}", lut)
-            luts, flip_flops = luts + times * cells[0], flip_flops + times * cells[1]
-        lines.append(Estimate(", ".join([*parts][: [*parts].index(part) + 1]), luts, flip_flops))
-    return lines
+    for part, module, times in parts_of(circuit, encodes=input_format.kind != "bits"):
+        if progress is not None:
+            progress(part)
+        luts, flip_flops = _synthesize(design.text, f"{NAME}_{module}", lut)
+        lines.append(Estimate(part, times * luts, times * flip_flops))
+    return [*lines, Estimate("all", sum(line.luts for line in lines), sum(line.flip_flops for line in lines))]
+
+
+def parts_of(circuit: Circuit, encodes: bool) -> list[tuple[str, str, int]]:
+    """Lists the parts of a design in Verilog: name, module, and how many of it there are."""
+    last = "argmax" if circuit.number is None else "offset"
+    parts = [(circuit.netlist.made_of, "gates", 1), ("class sums", "count", circuit.classes), (last, "argmax", 1)]
+    return [("encoder", "encoder", 1), *parts] if encodes else parts
 
 
 def _synthesize(text: str, top: str, lut: int) -> tuple[int, int]:

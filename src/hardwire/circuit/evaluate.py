@@ -6,6 +6,7 @@ and 1 are refused, not thresholded; raw values need `raw=True`.
 """
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from hardwire.build import native as _native
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.schedule import GateSchedule, bit_schedule, byte_schedule, schedule
+from hardwire.circuit.table_netlist import AnyNetlist, TableNetlist
+from hardwire.circuit.table_schedule import TableSchedule, minimal_tables, single_schedule, table_schedule
 from hardwire.errors import HardwireError
 from hardwire.gates import GATES, THRESHOLD, algebra
 
@@ -30,20 +33,25 @@ class Program:
     """A scheduled netlist with its class groups and its encoder, ready to run.
 
     Args:
-        netlist: The gates.
+        netlist: The gates or tables.
         classes: Number of equal groups of outputs.
         encoder: For raw values.
         single_images: Whether to make the two schedules that speed up calls with one image; a comparison of netlists
             does without.
     """
 
-    def __init__(self, netlist: Netlist, classes: int, encoder: Encoder | None = None, *, single_images: bool = True):
+    def __init__(
+        self, netlist: AnyNetlist, classes: int, encoder: Encoder | None = None, *, single_images: bool = True
+    ):
         self.inputs, self.classes, self.encoder = netlist.inputs, classes, encoder
         self.words = word_count(netlist.inputs)
         self.single_images = single_images
         self.one_word: tuple[int, ...] = (1, self.words) if single_images else ()  # shapes that take the shortcut
         self.one_row: tuple[int, ...] = (1, self.inputs) if single_images else ()
-        self.schedule = schedule(netlist)
+        if isinstance(netlist, TableNetlist):
+            netlist = minimal_tables(netlist)
+        self.schedule: GateSchedule | TableSchedule
+        self.schedule = schedule(netlist) if isinstance(netlist, Netlist) else table_schedule(netlist)
         # words in a slot: as many as keep the tile in cache, at least one cache line
         self.lanes = next((lanes for lanes in (32, 16) if self.schedule.slots * lanes * 8 <= CACHE_BYTES), 8)
         self._thresholds: dict[tuple[float, float], Any] = {}
@@ -135,7 +143,17 @@ def byte_thresholds(thresholds: npt.NDArray[np.float32]) -> Any:
     return _native.byte_thresholds(np.ascontiguousarray(np.minimum(least, 255).astype(np.uint8)), possible)
 
 
-def _native_program(netlist: Netlist, classes: int, plan: GateSchedule, single_images: bool) -> Any:
+def _native_program(netlist: AnyNetlist, classes: int, plan: GateSchedule | TableSchedule, single_images: bool) -> Any:
+    if isinstance(plan, TableSchedule):
+        assert isinstance(netlist, TableNetlist)
+        one = single_schedule(netlist)
+        many = (netlist.inputs, plan.slots, classes, plan.rows, plan.entries, plan.runs, plan.outputs)
+        return _native.table_program(*many, one.slots, one.rows, one.entries, one.runs)
+    assert isinstance(netlist, Netlist)
+    return _gate_program(netlist, classes, plan, single_images)
+
+
+def _gate_program(netlist: Netlist, classes: int, plan: GateSchedule, single_images: bool) -> Any:
     many = (netlist.inputs, plan.slots, classes, plan.operations, plan.runs, plan.outputs)
     if not single_images:
         rows, pairs = np.zeros((0, 3), np.int32), np.zeros((0, 2), np.int32)
@@ -177,9 +195,14 @@ def _numpy_tile(program: Program, words: npt.NDArray[np.uint64]) -> npt.NDArray[
     slots = np.zeros((plan.slots, word_count(len(words))), np.uint64)
     slots[: program.inputs] = transpose(words, program.inputs)
     start = 0
-    for gate, count in plan.runs:
-        target, first, second = plan.operations[start : start + count].T
-        slots[target] = word_gate(int(gate), slots[first], slots[second])
+    for kind, count in plan.runs:
+        here = slice(start, start + count)
+        if isinstance(plan, TableSchedule):
+            target, *reads = plan.rows[here, : 1 + kind].T
+            slots[target] = word_tables(plan.entries[here], [slots[read] for read in reads])
+        else:
+            target, first, second = plan.operations[here].T
+            slots[target] = word_gate(int(kind), slots[first], slots[second])
         start += count
     bits = unpack(transpose(slots[plan.outputs], len(words) + -len(words) % 64), len(plan.outputs))[: len(words)]
     sums: npt.NDArray[np.int32] = bits.reshape(len(words), program.classes, -1).sum(axis=2, dtype=np.int32)
@@ -190,3 +213,15 @@ def word_gate(gate: int, a: npt.NDArray[np.uint64], b: npt.NDArray[np.uint64]) -
     """Computes one gate on words of any shape, as the union of the input pairs that make it true."""
     terms = [(a if i else ~a) & (b if j else ~b) for i, j in algebra.PAIRS if GATES[gate].hard(i, j)]
     return np.bitwise_or.reduce(terms, axis=0) if terms else np.zeros_like(a)
+
+
+def word_tables(
+    entries: npt.NDArray[np.uint64], inputs: Sequence[npt.NDArray[np.uint64]], address: int = 0
+) -> npt.NDArray[np.uint64]:
+    """Computes tables [n] of equally many inputs, each [n, words], as trees of multiplexers."""
+    if not inputs:
+        return -(entries >> np.uint64(address) & np.uint64(1))[:, None]
+    last = len(inputs) - 1
+    low, high = (word_tables(entries, inputs[:-1], address | bit << last) for bit in (0, 1))
+    chosen: npt.NDArray[np.uint64] = low ^ (inputs[-1] & (low ^ high))
+    return chosen

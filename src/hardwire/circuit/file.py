@@ -1,9 +1,8 @@
 """Circuit files: the format of `hardwire.files.arrays` with a JSON header, read and written without torch.
 
 Loading runs no code, and everything is checked before use: the digest, format and version, the type and range of every
-array, that gates read earlier nodes only, and that the classes divide the outputs. Surprising: the digest only detects
-damage, since anybody can compute one; the other checks are what protects from a hostile file.
-"""
+array, that gates and tables read earlier nodes only, and that the classes divide the outputs. Surprising: the digest
+only detects damage, since anybody can compute one; the other checks are what protects from a hostile file."""
 
 import json
 import os
@@ -20,6 +19,8 @@ from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.number import Number
 from hardwire.circuit.provenance import Provenance
 from hardwire.circuit.sequential.state import State
+from hardwire.circuit.table_netlist import MOST_INPUTS as MOST_READS
+from hardwire.circuit.table_netlist import AnyNetlist, TableNetlist
 from hardwire.errors import HardwireError
 from hardwire.files import arrays as arrayfile
 from hardwire.files import parse_json
@@ -27,6 +28,7 @@ from hardwire.files import parse_json
 FORMAT, VERSION = "hardwire-circuit", 3
 MODEL_FORMAT = "hardwire-network"
 ARRAYS = {"gate": np.uint8, "first": np.int32, "second": np.int32, "outputs": np.int32}
+TABLE_ARRAYS = {"table": np.uint64, "arity": np.uint8, "reads": np.int32, "outputs": np.int32}  # reads: table by table
 MOST_INPUTS = 1 << 20  # inputs take no space in a file, so a few bytes could ask for gigabytes
 _Path = str | os.PathLike[str]
 
@@ -47,7 +49,13 @@ def function_digest(circuit: Circuit) -> str:
 
 
 def _parts(circuit: Circuit) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str]]:
-    arrays = {name: getattr(circuit.netlist, name) for name in ARRAYS}
+    netlist = circuit.netlist
+    arrays: dict[str, npt.NDArray[Any]]
+    if isinstance(netlist, Netlist):
+        arrays = {name: getattr(netlist, name) for name in ARRAYS}
+    else:
+        reads = netlist.wires[np.arange(MOST_READS) < netlist.arity[:, None]]
+        arrays = {"table": netlist.table, "arity": netlist.arity, "reads": reads, "outputs": netlist.outputs}
     metadata = {} if circuit.number is None else {"number": json.dumps(asdict(circuit.number))}
     metadata |= {} if circuit.state is None else {"state": json.dumps(asdict(circuit.state))}
     if circuit.encoder is None:
@@ -98,14 +106,19 @@ def _header(text: str) -> dict[str, Any]:
 
 
 def _circuit(header: dict[str, Any], metadata: Mapping[str, str], arrays: dict[str, npt.NDArray[Any]]) -> Circuit:
-    for name, dtype in ARRAYS.items():
+    wanted = TABLE_ARRAYS if "table" in arrays else ARRAYS
+    for name, dtype in wanted.items():
         if name not in arrays:
             raise HardwireError(f"its array {name!r} is missing")
         if arrays[name].dtype != dtype or arrays[name].ndim != 1:
             raise HardwireError(f"its array {name!r} is {arrays[name].dtype}, not a list of {np.dtype(dtype)}")
     thresholds = arrays.get("thresholds")
     encoder = None if thresholds is None else Encoder.restored(thresholds, metadata.get("units"))
-    netlist = Netlist(header["inputs"], **{name: arrays[name] for name in ARRAYS})
+    netlist: AnyNetlist
+    if wanted is ARRAYS:
+        netlist = Netlist(header["inputs"], **{name: arrays[name] for name in ARRAYS})
+    else:
+        netlist = _tables(header["inputs"], arrays)
     columns = Columns.from_json(metadata["columns"]) if "columns" in metadata else None
     number, state = _number(metadata.get("number")), _state(metadata.get("state"))
     return Circuit(netlist, header["classes"], encoder, header["about"], number, columns, state)
@@ -121,6 +134,17 @@ def _state(text: str | None) -> State | None:
         return State(given["bits"], tuple(given["initial"]), given["steps"])
     except (KeyError, TypeError, ValueError):
         raise HardwireError("its state is damaged; write the file again") from None
+
+
+def _tables(inputs: int, arrays: dict[str, npt.NDArray[Any]]) -> TableNetlist:
+    arity, reads = arrays["arity"], arrays["reads"]
+    if len(arity) and arity.max() > MOST_READS:
+        raise HardwireError(f"a table has {arity.max()} inputs; the most are {MOST_READS}")
+    if len(reads) != arity.sum(dtype=np.int64):
+        raise HardwireError(f"its tables have {arity.sum(dtype=np.int64):,} inputs in all, and it lists {len(reads):,}")
+    wires = np.zeros((len(arity), MOST_READS), np.int32)
+    wires[np.arange(MOST_READS) < arity[:, None]] = reads
+    return TableNetlist(inputs, arrays["table"], arity, wires, arrays["outputs"])
 
 
 def _number(text: str | None) -> Number | None:

@@ -11,6 +11,7 @@ from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.counting import count_plan
 from hardwire.circuit.input_format import INFINITY, InputFormat
 from hardwire.circuit.netlist import Netlist
+from hardwire.circuit.table_netlist import TableBuilder, TableNetlist
 from hardwire.gates import algebra
 
 Player = tuple[list[int], list[int]]  # a score and a class number, each as nodes, lowest bit first
@@ -26,21 +27,41 @@ def complete(circuit: Circuit, input_format: InputFormat, lut: int = 6, scores: 
         scores: Whether the class sums follow the answer, class 0 first.
     """
     builder = Builder(input_format.width)
-    bits = list(range(builder.inputs)) if input_format.kind == "bits" else _encode(builder, input_format)
-    outputs = builder.embed(circuit.netlist, bits)
+    outputs = builder.embed(circuit.gates, _input_bits(builder, input_format))
+    return builder.netlist(_answer(builder, circuit, outputs, lut, scores))
+
+
+def complete_tables(circuit: Circuit, input_format: InputFormat, lut: int = 6) -> TableNetlist:
+    """Builds the whole classifier as `complete` does, the circuit's own tables as they are and the rest as gates."""
+    encoder, head = Builder(input_format.width), Builder(len(circuit.netlist.outputs))
+    front = encoder.netlist(_input_bits(encoder, input_format))
+    back = head.netlist(_answer(head, circuit, list(range(head.inputs)), lut, scores=False))
+    whole = TableBuilder(input_format.width)
+    nodes = list(range(input_format.width))
+    for part in (front, circuit.netlist, back):
+        nodes = whole.embed(part, nodes)
+    return whole.netlist(nodes)
+
+
+def _input_bits(builder: Builder, input_format: InputFormat) -> list[int]:
+    return list(range(builder.inputs)) if input_format.kind == "bits" else _encode(builder, input_format)
+
+
+def _answer(builder: Builder, circuit: Circuit, outputs: list[int], lut: int, scores: bool) -> list[int]:
+    """Returns the nodes of the answer to these outputs of the circuit, followed by the class sums on request."""
     groups = [outputs[start : start + circuit.group] for start in range(0, len(outputs), circuit.group)]
     sums = [count_ones(builder, group, lut) for group in groups]
     if circuit.number is None:
         answer = argmax(builder, sums)
     else:
         answer = add_constant(builder, sums[0], circuit.number.offset, circuit.answer_width)
-    return builder.netlist(answer + [bit for total in sums for bit in total] if scores else answer)
+    return answer + [bit for total in sums for bit in total] if scores else answer
 
 
 def encoded(circuit: Circuit, input_format: InputFormat) -> Netlist:
     """Builds the circuit with its encoder, from the bits of an image to the outputs of the gates."""
     builder = Builder(input_format.width)
-    return builder.netlist(builder.embed(circuit.netlist, _encode(builder, input_format)))
+    return builder.netlist(builder.embed(circuit.gates, _encode(builder, input_format)))
 
 
 def _encode(builder: Builder, input_format: InputFormat) -> list[int]:

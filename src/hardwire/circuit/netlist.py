@@ -8,7 +8,7 @@ node shared with others), so that two versions of a netlist can be compared outp
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -47,11 +47,13 @@ class Netlist:
     second: Integers
     outputs: Integers
 
+    made_of: ClassVar[str] = "gates"
+
     def __post_init__(self) -> None:
         if self.inputs < 1:
             raise HardwireError(f"a netlist has at least 1 input, not {self.inputs}")
         for name, dtype in _FIELDS:
-            object.__setattr__(self, name, _vector(name, getattr(self, name), dtype))
+            object.__setattr__(self, name, checked_vector(name, getattr(self, name), dtype))
         if not len(self.gate) == len(self.first) == len(self.second):
             raise HardwireError(
                 f"gate, first and second must be equally long, not {len(self.gate)}, {len(self.first)} "
@@ -74,14 +76,12 @@ class Netlist:
         """
         if not len(gates) == len(wirings) >= 1:
             raise HardwireError(f"give as many wirings as layers, at least one, not {len(wirings)} for {len(gates)}")
-        numbers = [_vector("gate", gate, np.uint8) for gate in gates]
+        numbers = [checked_vector("gate", gate, np.uint8) for gate in gates]
         starts = [0, *np.cumsum([inputs, *map(len, numbers)]).tolist()]
         width, nodes = inputs, []
         for layer, (gate, given) in enumerate(zip(numbers, wirings, strict=True)):
-            wiring, parts = np.asarray(given, np.int64), reads and reads[layer]
-            there = np.arange(starts[layer], starts[layer] + width)
-            if parts:
-                there = np.concatenate([starts[at + 1] + np.arange(begin, end) for at, begin, end in parts])
+            wiring = np.asarray(given, np.int64)
+            there = nodes_read(starts, layer, width, None if reads is None else reads[layer])
             if wiring.shape != (2, len(gate)):
                 raise HardwireError(f"layer {layer} has {len(gate)} gates, so its wiring is [2, {len(gate)}]")
             if wiring.size and (wiring.min() < 0 or wiring.max() >= len(there)):
@@ -118,6 +118,11 @@ class Netlist:
             )
 
     @property
+    def size(self) -> int:
+        """Number of gates."""
+        return len(self.gate)
+
+    @property
     def nodes(self) -> int:
         """Number of inputs and gates."""
         return self.inputs + len(self.gate)
@@ -145,7 +150,16 @@ class Netlist:
         return int(self.levels[self.outputs].max())
 
 
-def _vector(name: str, values: npt.ArrayLike, dtype: type[np.integer[Any]]) -> Integers:
+def nodes_read(
+    starts: Sequence[int], layer: int, width: int, parts: Sequence[tuple[int, int, int]] | None
+) -> npt.NDArray[np.int64]:
+    """Returns the nodes that a layer may read: those of the layer before it, or the parts that it names."""
+    if not parts:
+        return np.arange(starts[layer], starts[layer] + width)
+    return np.concatenate([starts[at + 1] + np.arange(begin, end) for at, begin, end in parts])
+
+
+def checked_vector(name: str, values: npt.ArrayLike, dtype: type[np.integer[Any]]) -> Integers:
     """Returns a read-only copy of `values` as a vector of `dtype`, which must hold every value exactly."""
     values = np.asarray(values)
     if values.ndim != 1 or (values.size and not np.issubdtype(values.dtype, np.integer)):

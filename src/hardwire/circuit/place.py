@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.estimate import parts_of
 from hardwire.circuit.formats.verilog import Verilog, to_verilog
 from hardwire.circuit.input_format import input_format_of
 from hardwire.circuit.nextpnr import DESIGN, TOP, Device, Progress, check_fit, device_called, route
@@ -36,7 +37,7 @@ class PartResources:
     """What one part of a circuit needs after synthesis.
 
     Attributes:
-        name: "gates", "class sums and argmax" or "encoder".
+        name: "encoder", "gates" or "tables", "class sums", "argmax" or "offset".
         luts: Look-up tables.
         flip_flops: Flip-flops.
         carries: Carry cells.
@@ -175,23 +176,13 @@ def _synthesize(design: Verilog, circuit: Circuit, device: Device, folder: str) 
     )
     modules = json.loads(Path(folder, "cells.json").read_text())["modules"]
     counts = {name.lstrip("\\"): module["num_cells_by_type"] for name, module in modules.items()}
-    of = {
-        "gates": [("gates", 1)],
-        "class sums and argmax": [("count", circuit.classes), ("argmax", 1)],
-        "encoder": [("encoder", 1)],
-    }
-    return [
-        _part(name, [(counts[f"{NAME}_{module}"], times) for module, times in modules])
-        for name, modules in of.items()
-        if all(f"{NAME}_{module}" in counts for module, _ in modules)
-    ]
+    encodes = f"{NAME}_encoder" in counts
+    return [_part(name, counts[f"{NAME}_{module}"], times) for name, module, times in parts_of(circuit, encodes)]
 
 
-def _part(name: str, modules: list[tuple[Mapping[str, int], int]]) -> PartResources:
+def _part(name: str, cells: Mapping[str, int], times: int) -> PartResources:
     totals = {
-        kind: sum(
-            times * count for cells, times in modules for cell, count in cells.items() if re.fullmatch(pattern, cell)
-        )
+        kind: times * sum(count for cell, count in cells.items() if re.fullmatch(pattern, cell))
         for kind, pattern in KINDS.items()
     }
     return PartResources(name, **totals)

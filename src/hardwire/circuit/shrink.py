@@ -16,11 +16,11 @@ import numpy.typing as npt
 from hardwire.bits import unpack
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.evaluate import circuit_bits
-from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.passes import simplify
-from hardwire.circuit.passes.sweep import node_values
+from hardwire.circuit.passes.sweep import node_values, replaced
+from hardwire.circuit.table_netlist import AnyNetlist
+from hardwire.circuit.table_rows import Known
 from hardwire.errors import HardwireError
-from hardwire.gates import algebra
 
 SAMPLE = 1 << 14  # training images on which gates are compared with their operands
 ROUNDS = 4
@@ -31,7 +31,7 @@ class ShrinkResult:
     """What shrinking did.
 
     Attributes:
-        gates: Number of gates before and after.
+        gates: Number of gates or tables before and after.
         accuracies: Accuracy by split, before and after.
     """
 
@@ -51,9 +51,9 @@ def shrink(
     lowest = accuracy(circuit, images, labels) - tolerance
     small = simplify(circuit, check=False)[0]
     for number in range(ROUNDS):
-        progress(f"round {number + 1}, {len(small.netlist.gate):,} gates")
+        progress(f"round {number + 1}, {small.netlist.size:,} gates")
         smaller = _round(small, images, labels, lowest)
-        if len(smaller.netlist.gate) >= len(small.netlist.gate):
+        if smaller.netlist.size >= small.netlist.size:
             break
         small = smaller
     accuracies = {}
@@ -67,7 +67,7 @@ def shrink(
             accuracies["test"][1], getattr(data, "name", small.provenance.dataset or "its data")
         ),
     )
-    return small, ShrinkResult((len(circuit.netlist.gate), len(small.netlist.gate)), accuracies)
+    return small, ShrinkResult((circuit.netlist.size, small.netlist.size), accuracies)
 
 
 def split(data: Any, name: str) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
@@ -82,17 +82,13 @@ def accuracy(circuit: Circuit, images: npt.NDArray[np.uint8], labels: npt.NDArra
 
 def _round(circuit: Circuit, images: npt.NDArray[np.uint8], labels: npt.NDArray[np.int64], lowest: float) -> Circuit:
     """Makes as many replacements, smallest difference first, as keep the accuracy; bisects for the number."""
-    gates, replacement, operand, differs = _candidates(circuit.netlist, images[:SAMPLE])
+    nodes, becomes, differs = _candidates(circuit.netlist, images[:SAMPLE])
     order = np.argsort(differs, kind="stable")
 
     def cut(count: int) -> Circuit:
-        chosen = order[:count]
-        gate, first, second = (
-            array.copy() for array in (circuit.netlist.gate, circuit.netlist.first, circuit.netlist.second)
+        return replace(
+            circuit, netlist=replaced(circuit.netlist, {nodes[i]: becomes[i] for i in order[:count].tolist()})
         )
-        gate[gates[chosen]] = replacement[chosen]
-        first[gates[chosen]] = second[gates[chosen]] = operand[chosen]
-        return replace(circuit, netlist=replace(circuit.netlist, gate=gate, first=first, second=second))
 
     good, bad = 0, len(order) + 1
     while bad - good > 1:
@@ -105,23 +101,21 @@ def _round(circuit: Circuit, images: npt.NDArray[np.uint8], labels: npt.NDArray[
 
 
 def _candidates(
-    netlist: Netlist, images: npt.NDArray[np.uint8]
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.uint8], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
-    """Returns the best replacement of every gate: the gates, the gate number each becomes, the operand it reads, and
-    the share of images on which that differs."""
+    netlist: AnyNetlist, images: npt.NDArray[np.uint8]
+) -> tuple[list[int], list[Known], npt.NDArray[np.float64]]:
+    """Returns the nodes that compute something, the constant or operand that each is most like, and the share of
+    images on which that differs."""
     bits = unpack(node_values(netlist, images), len(images) + -len(images) % 64)
-    own, first, second = bits[netlist.inputs :], bits[netlist.first], bits[netlist.second]
-    share = np.stack(
-        [
-            own.mean(axis=1),  # FALSE
-            1 - own.mean(axis=1),  # TRUE
-            (own != first).mean(axis=1),
-            (own == first).mean(axis=1),
-            (own != second).mean(axis=1),
-            (own == second).mean(axis=1),
-        ]
-    )
-    names = np.array([algebra.FALSE, algebra.TRUE, algebra.A, algebra.NOT_A, algebra.A, algebra.NOT_A], np.uint8)
-    best = share.argmin(axis=0)
-    operand = np.where(best >= 4, netlist.second, netlist.first).astype(np.int32)
-    return np.arange(len(own)), names[best], operand, share.min(axis=0)
+    becomes: list[Known] = []
+    differs: list[float] = []
+    for node, reads in enumerate(netlist.reads(), start=netlist.inputs):
+        own = bits[node]
+        share = own.mean()
+        like = [(share, Known(None)), (1 - share, Known(None, True))]
+        for read in reads:
+            other = float((own != bits[read]).mean())
+            like += [(other, Known(read)), (1 - other, Known(read, True))]
+        best = min(like, key=lambda pair: pair[0])
+        differs.append(float(best[0]))
+        becomes.append(best[1])
+    return list(range(netlist.inputs, netlist.nodes)), becomes, np.array(differs)

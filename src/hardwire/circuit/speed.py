@@ -8,7 +8,7 @@ import contextlib
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hardwire.circuit import truth
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.formats.c_words import c_timing
 from hardwire.circuit.input_format import DTYPES, input_format_of
+from hardwire.circuit.table_netlist import TableNetlist
 from hardwire.circuit.tools import compile_c, run
 from hardwire.errors import HardwireError
 
@@ -42,13 +44,32 @@ class Speed:
     preparation: float
 
 
-def random_circuit(inputs: int, width: int, depth: int, classes: int, seed: int = 0) -> Circuit:
-    """Makes layers of uniformly random gates; the wiring uses every node of the previous layer equally often."""
-    if min(inputs, width, depth, classes) < 1:
+def random_tables(inputs: int, tables: int, classes: int, arity: int = 6, seed: int = 0) -> Circuit:
+    """Makes a layer of uniformly random look-up tables with random wires."""
+    if not 2 <= arity <= truth.MOST_INPUTS or min(tables, classes) < 1 or inputs < arity:
+        raise HardwireError(f"{tables} tables of {arity} of {inputs} inputs cannot be made; use 2 to 6 of the inputs")
+    generator = np.random.default_rng(seed)
+    entries = generator.integers(0, 1 << 64, tables, dtype=np.uint64) & np.uint64(truth.full(arity))
+    wires = np.argpartition(generator.random((tables, inputs)), arity, axis=1)[:, :arity].T
+    return Circuit(TableNetlist.from_layers(inputs, [entries], [wires]), classes)
+
+
+def random_circuit(inputs: int, width: int | Sequence[int], depth: int | None, classes: int, seed: int = 0) -> Circuit:
+    """Makes layers of uniformly random gates; the wiring uses every node of the previous layer equally often.
+
+    Args:
+        inputs: Number of input bits.
+        width: Gates of every layer, or of each.
+        depth: Number of layers; None if `width` lists them.
+        classes: Number of classes.
+        seed: Of gates and wires.
+    """
+    widths = [width] * (depth or 0) if isinstance(width, int) else list(width)
+    if min(inputs, len(widths), classes, *widths) < 1:
         raise HardwireError(f"sizes {inputs}, {width}, {depth} and {classes} must all be at least 1")
     generator = np.random.default_rng(seed)
     gates, wirings = [], []
-    for before in [inputs, *[width] * (depth - 1)]:
+    for before, width in zip([inputs, *widths], widths, strict=False):
         wires = [generator.permutation(before) for _ in range(-(-2 * width // before))]
         wirings.append(generator.permutation(np.concatenate(wires)[: 2 * width]).reshape(2, width))
         gates.append(generator.integers(0, 16, width, np.uint8))

@@ -1,4 +1,4 @@
-"""What a circuit is made of: gates by type, depth, fan-out and dead gates."""
+"""What a circuit is made of: gates by type, or tables by their inputs, depth, fan-out and dead gates."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hardwire.circuit.circuit import Circuit
-from hardwire.circuit.netlist import Netlist
+from hardwire.circuit.table_netlist import AnyNetlist, TableNetlist
 from hardwire.gates import GATE_NAMES, GATES, algebra
 
 
@@ -18,13 +18,17 @@ class Statistics:
         inputs: Input bits.
         outputs: Output bits.
         classes: Classes the outputs are divided into.
-        gates: All gates, dead ones included.
-        by_type: Gate name -> count, most frequent first.
-        depth: Gates on the longest path to an output.
-        dead: Gates no output depends on.
+        gates: All gates, dead ones included; of a circuit of look-up tables, its tables.
+        by_type: Gate name -> count, most frequent first; or "table of 6 inputs" -> count, most inputs first.
+        depth: Gates or tables on the longest path to an output.
+        dead: Gates or tables no output depends on.
         unused_inputs: Input bits no output depends on.
         mean_fan_out: Mean number of readers of a live node.
         max_fan_out: Largest number of readers of a live node.
+        made_of: "gates" or "tables".
+        two_input: Gates of the two-input view of its tables; all gates where it has no tables.
+        thresholds: Distinct thresholds on which some output depends, each a comparison in hardware; None without an
+            encoder.
     """
 
     inputs: int
@@ -37,9 +41,12 @@ class Statistics:
     unused_inputs: int
     mean_fan_out: float
     max_fan_out: int
+    made_of: str
+    two_input: int
+    thresholds: int | None
 
 
-def live_nodes(netlist: Netlist) -> npt.NDArray[np.bool_]:
+def live_nodes(netlist: AnyNetlist) -> npt.NDArray[np.bool_]:
     """Returns bool [nodes]: whether some output depends on the node structurally."""
     live = bytearray(netlist.nodes)
     for node in netlist.outputs.tolist():
@@ -51,8 +58,11 @@ def live_nodes(netlist: Netlist) -> npt.NDArray[np.bool_]:
     return np.frombuffer(live, np.uint8).astype(bool)
 
 
-def fan_out(netlist: Netlist) -> npt.NDArray[np.intp]:
-    """Returns int64 [nodes]: how many gate operands and outputs read each node."""
+def fan_out(netlist: AnyNetlist) -> npt.NDArray[np.intp]:
+    """Returns int64 [nodes]: how many operands and outputs read each node."""
+    if isinstance(netlist, TableNetlist):
+        operands = [node for nodes in netlist.reads() for node in nodes]
+        return np.bincount(np.concatenate([np.array(operands, np.intp), netlist.outputs]), minlength=netlist.nodes)
     reads_first = np.array(algebra.READS_FIRST)[netlist.gate]
     reads_second = np.array(algebra.READS_SECOND)[netlist.gate]
     readers = np.concatenate([netlist.first[reads_first], netlist.second[reads_second], netlist.outputs])
@@ -62,19 +72,37 @@ def fan_out(netlist: Netlist) -> npt.NDArray[np.intp]:
 def statistics(circuit: Circuit) -> Statistics:
     """Counts what a circuit is made of."""
     netlist = circuit.netlist
-    counts = np.bincount(netlist.gate, minlength=len(GATES))
-    order = sorted(np.flatnonzero(counts), key=lambda gate: -counts[gate])
     live, readers = live_nodes(netlist), fan_out(netlist)
     used = readers[live]
     return Statistics(
         inputs=netlist.inputs,
         outputs=len(netlist.outputs),
         classes=circuit.classes,
-        gates=len(netlist.gate),
-        by_type={GATE_NAMES[gate]: int(counts[gate]) for gate in order},
+        gates=netlist.size,
+        by_type=_by_type(netlist),
         depth=netlist.depth,
         dead=int((~live[netlist.inputs :]).sum()),
         unused_inputs=int((~live[: netlist.inputs]).sum()),
         mean_fan_out=float(used.mean()),
         max_fan_out=int(used.max()),
+        made_of=netlist.made_of,
+        two_input=circuit.gates.size,
+        thresholds=None if circuit.encoder is None else len(used_thresholds(circuit)),
     )
+
+
+def used_thresholds(circuit: Circuit) -> set[tuple[int, float]]:
+    """Returns (raw value, threshold) of every comparison that some output depends on; equal ones count once."""
+    assert circuit.encoder is not None
+    live = np.flatnonzero(live_nodes(circuit.netlist)[: circuit.inputs])
+    features, levels = np.divmod(live, circuit.encoder.levels)
+    return set(zip(features.tolist(), circuit.encoder.thresholds[features, levels].tolist(), strict=True))
+
+
+def _by_type(netlist: AnyNetlist) -> dict[str, int]:
+    if isinstance(netlist, TableNetlist):
+        inputs = np.bincount(netlist.arity)
+        return {f"table of {n} inputs": int(inputs[n]) for n in reversed(range(len(inputs))) if inputs[n]}
+    counts = np.bincount(netlist.gate, minlength=len(GATES))
+    order = sorted(np.flatnonzero(counts), key=lambda gate: -counts[gate])
+    return {GATE_NAMES[gate]: int(counts[gate]) for gate in order}

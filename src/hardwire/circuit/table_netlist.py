@@ -1,25 +1,26 @@
 """`TableNetlist`: look-up tables of up to six inputs in topological order, as an FPGA has them.
 
 Nodes 0 to inputs - 1 are the input bits, and node inputs + i is table i. On an FPGA a table costs one cell whatever it
-computes, so it must get there as a table; everything that works on two-input gates gets `two_input_view`, which is
-proven equal where a circuit is built.
+computes, so it must get there as a table; everything that works on two-input gates gets the view of `two_input`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from hardwire.circuit import truth
-from hardwire.circuit.builder import Builder
-from hardwire.circuit.netlist import Netlist
+from hardwire.circuit.netlist import Integers, Netlist, checked_vector, nodes_read
+from hardwire.circuit.table_rows import Row
 from hardwire.errors import HardwireError
-from hardwire.gates import algebra
+from hardwire.gates import GATES
 
 MOST_INPUTS = truth.MOST_INPUTS
-_IMPLIES = algebra.gate_of(lambda a, b: a <= b)
+TABLE_OF_GATE = [sum(gate.hard(a & 1, a >> 1) << a for a in range(4)) for gate in GATES]
+GATE_OF_TABLE = [TABLE_OF_GATE.index(table) for table in range(16)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,34 +44,90 @@ class TableNetlist:
     """
 
     inputs: int
-    table: npt.NDArray[np.uint64]
-    arity: npt.NDArray[np.uint8]
+    table: Integers
+    arity: Integers
     wires: npt.NDArray[np.int32]
-    outputs: npt.NDArray[np.int32]
+    outputs: Integers
+
+    made_of: ClassVar[str] = "tables"
 
     def __post_init__(self) -> None:
         if self.inputs < 1:
             raise HardwireError(f"a netlist has at least 1 input, not {self.inputs}")
-        for name, dtype in (("table", np.uint64), ("arity", np.uint8), ("wires", np.int32), ("outputs", np.int32)):
-            values = np.array(getattr(self, name), dtype)
-            if name == "wires":
-                values = values.reshape(-1, MOST_INPUTS)
-            values.setflags(write=False)
-            object.__setattr__(self, name, values)
+        if not isinstance(self.table, np.ndarray):  # numpy makes floats of a list in which some need 64 bits
+            try:
+                object.__setattr__(self, "table", np.array(self.table, np.uint64))
+            except (OverflowError, TypeError, ValueError):
+                raise HardwireError("a table is a whole number of up to 64 bits") from None
+        for name, dtype in (("table", np.uint64), ("arity", np.uint8), ("outputs", np.int32)):
+            object.__setattr__(self, name, checked_vector(name, getattr(self, name), dtype))
+        if len(self.table) != len(self.arity):
+            raise HardwireError(f"table and arity must be equally long, not {len(self.table)} and {len(self.arity)}")
+        wires = checked_vector("wires", np.asarray(self.wires).reshape(-1), np.int32)
+        if len(wires) != MOST_INPUTS * len(self.table):
+            raise HardwireError(
+                f"wires are [tables, {MOST_INPUTS}], not {len(wires)} numbers for {len(self.table)} tables"
+            )
+        object.__setattr__(self, "wires", wires.reshape(-1, MOST_INPUTS))
         self._check()
 
+    @classmethod
+    def from_layers(
+        cls,
+        inputs: int,
+        tables: Sequence[npt.ArrayLike],
+        wirings: Sequence[npt.ArrayLike],
+        reads: Sequence[Sequence[tuple[int, int, int]] | None] | None = None,
+    ) -> "TableNetlist":
+        """Builds a netlist from layers of plain arrays.
+
+        Args:
+            inputs: Number of input bits.
+            tables: For each layer uint64 [neurons]; bit `address` is the output where input j is bit j of the address.
+            wirings: For each layer integers [n, neurons], n at most 6: indices into the previous layer, or into the
+                inputs for the first one.
+            reads: As for `Netlist.from_layers`.
+
+        Returns:
+            The netlist; the neurons of the last layer are its outputs.
+        """
+        if not len(tables) == len(wirings) >= 1:
+            raise HardwireError(f"give as many wirings as layers, at least one, not {len(wirings)} for {len(tables)}")
+        entries = [checked_vector("table", given, np.uint64) for given in tables]
+        starts = [0, *np.cumsum([inputs, *map(len, entries)]).tolist()]
+        width, arities, wires = inputs, [], []
+        for layer, (table, wiring) in enumerate(zip(entries, map(np.asarray, wirings), strict=True)):
+            there = nodes_read(starts, layer, width, None if reads is None else reads[layer])
+            if wiring.ndim != 2 or wiring.shape[1] != len(table) or len(wiring) > MOST_INPUTS:
+                raise HardwireError(
+                    f"layer {layer} has {len(table)} tables, so its wiring is [n, {len(table)}] with n up to "
+                    f"{MOST_INPUTS}, not {list(wiring.shape)}"
+                )
+            if wiring.size and (wiring.min() < 0 or wiring.max() >= len(there)):
+                raise HardwireError(f"the wiring of layer {layer} must lie in 0 to {len(there) - 1}, a dangling wire")
+            row = np.zeros((len(table), MOST_INPUTS), np.int64)
+            row[:, : len(wiring)] = there[wiring.T]
+            wires.append(row)
+            arities.append(np.full(len(table), len(wiring)))
+            width = len(table)
+        outputs = np.arange(starts[-2], starts[-1])
+        return cls(inputs, np.concatenate(entries), np.concatenate(arities), np.concatenate(wires), outputs)
+
+    @classmethod
+    def of_gates(cls, netlist: Netlist) -> "TableNetlist":
+        """The same netlist with each gate as a table of two inputs."""
+        wires = np.zeros((netlist.size, MOST_INPUTS), np.int32)
+        wires[:, 0], wires[:, 1] = netlist.first, netlist.second
+        tables = np.array(TABLE_OF_GATE, np.uint64)[netlist.gate]
+        return cls(netlist.inputs, tables, np.full(netlist.size, 2), wires, netlist.outputs)
+
     def _check(self) -> None:
-        if not len(self.table) == len(self.arity) == len(self.wires):
-            raise HardwireError(
-                f"table, arity and wires must be equally long, not {len(self.table)}, {len(self.arity)} "
-                f"and {len(self.wires)}"
-            )
         if len(self.outputs) == 0:
             raise HardwireError("a netlist has at least 1 output")
         if (self.arity > MOST_INPUTS).any():
             raise HardwireError(f"a table has {self.arity.max()} inputs; the most are {MOST_INPUTS}")
-        too_wide = [bool(int(t) >> (1 << int(n))) for t, n in zip(self.table, self.arity, strict=True) if n < 6]
-        if any(too_wide):
+        entries = np.array([truth.full(n) for n in range(MOST_INPUTS + 1)], np.uint64)[self.arity]
+        if (self.table & ~entries).any():
             raise HardwireError("a table has more entries than its inputs can address")
         own = np.arange(self.inputs, self.nodes)[:, None]
         read = np.where(np.arange(MOST_INPUTS) < self.arity[:, None], self.wires, 0)
@@ -82,20 +139,32 @@ class TableNetlist:
             raise HardwireError(f"an output is a dangling wire; this netlist has nodes 0 to {self.nodes - 1}")
 
     @property
+    def size(self) -> int:
+        """Number of tables."""
+        return len(self.table)
+
+    @property
     def nodes(self) -> int:
         """Number of inputs and tables."""
         return self.inputs + len(self.table)
 
-    def rows(self) -> list[tuple[int, tuple[int, ...]]]:
+    def rows(self) -> list[Row]:
         """Lists (table, the nodes it reads) of each table as plain integers."""
         wires, arity = self.wires.tolist(), self.arity.tolist()
         return [(t, tuple(w[:n])) for t, w, n in zip(self.table.tolist(), wires, arity, strict=True)]
+
+    def reads(self) -> list[tuple[int, ...]]:
+        """Lists the nodes that each table really depends on, up to six."""
+        return [
+            tuple(node for j, node in enumerate(nodes) if truth.depends(table, len(nodes), j))
+            for table, nodes in self.rows()
+        ]
 
     @cached_property
     def levels(self) -> npt.NDArray[np.int32]:
         """int32 [nodes]: 0 for inputs and constants; a table is one above the highest node it reads."""
         level = [0] * self.inputs
-        for _, reads in self.rows():
+        for reads in self.reads():
             level.append(1 + max((level[node] for node in reads), default=-1))
         return np.array(level, np.int32)
 
@@ -110,12 +179,19 @@ class TableBuilder:
 
     def __init__(self, inputs: int):
         self.inputs = inputs
-        self.rows: list[tuple[int, tuple[int, ...]]] = []
+        self.rows: list[Row] = []
 
     def table(self, table: int, reads: tuple[int, ...]) -> int:
         """Adds a table and returns its node."""
         self.rows.append((table, reads))
         return self.inputs + len(self.rows) - 1
+
+    def embed(self, netlist: "AnyNetlist", inputs: Sequence[int]) -> list[int]:
+        """Copies `netlist`, reading the nodes `inputs`, and returns the nodes of its outputs."""
+        tables = netlist if isinstance(netlist, TableNetlist) else TableNetlist.of_gates(netlist)
+        place = [*inputs, *range(self.inputs + len(self.rows), self.inputs + len(self.rows) + tables.size)]
+        self.rows += [(table, tuple(place[read] for read in reads)) for table, reads in tables.rows()]
+        return [place[node] for node in tables.outputs.tolist()]
 
     def netlist(self, outputs: npt.ArrayLike) -> TableNetlist:
         """Returns the netlist made so far with these outputs."""
@@ -127,61 +203,4 @@ class TableBuilder:
         return TableNetlist(self.inputs, tables, arity, wires, np.asarray(outputs))
 
 
-def two_input_view(netlist: TableNetlist) -> Netlist:
-    """The same function made of two-input gates; equal parts of tables that read the same nodes are shared."""
-    builder = _Decomposer(netlist.inputs)
-    node = list(range(netlist.inputs))
-    for table, reads in netlist.rows():
-        node.append(builder.function(table, tuple(node[read] for read in reads)))
-    return builder.netlist([node[output] for output in netlist.outputs.tolist()])
-
-
-class _Decomposer(Builder):
-    """Splits a table at its last input: (input AND high half) OR (NOT input AND low half), and simpler where it can."""
-
-    def __init__(self, inputs: int):
-        super().__init__(inputs)
-        self._made: dict[tuple[Any, ...], int] = {}
-
-    def function(self, table: int, reads: tuple[int, ...]) -> int:
-        key = (table, reads)
-        if key not in self._made:
-            self._made[key] = self._function(table, reads)
-        return self._made[key]
-
-    def _function(self, table: int, reads: tuple[int, ...]) -> int:
-        inputs = len(reads)
-        for j in range(inputs):
-            if not truth.depends(table, inputs, j):
-                return self.function(truth.fix_input(table, inputs, j, 0), reads[:j] + reads[j + 1 :])
-        if inputs == 0:
-            return self._shared(algebra.TRUE if table else algebra.FALSE, 0, 0)
-        if inputs == 1:
-            return reads[0] if table == truth.variable(1, 0) else self._shared(algebra.NOT_A, reads[0], reads[0])
-        if inputs == 2:
-            return self._shared(algebra.gate_of(lambda a, b: table >> (a | b << 1) & 1), *reads)
-        return self._split(table, reads)
-
-    def _split(self, table: int, reads: tuple[int, ...]) -> int:
-        inputs, last = len(reads), reads[-1]
-        low, high = (truth.fix_input(table, inputs, inputs - 1, value) for value in (0, 1))
-        rest, ones = reads[:-1], truth.full(inputs - 1)
-        if low == ones & ~high:
-            return self._shared(algebra.XOR, self.function(low, rest), last)
-        if low == 0:
-            return self._shared(algebra.AND, last, self.function(high, rest))
-        if high == 0:
-            return self._shared(algebra.LESS, last, self.function(low, rest))
-        if high == ones:
-            return self._shared(algebra.OR, last, self.function(low, rest))
-        if low == ones:
-            return self._shared(_IMPLIES, last, self.function(high, rest))
-        yes = self._shared(algebra.AND, last, self.function(high, rest))
-        no = self._shared(algebra.LESS, last, self.function(low, rest))
-        return self._shared(algebra.OR, yes, no)
-
-    def _shared(self, gate: int, a: int, b: int) -> int:
-        key = ("gate", gate, a, b)
-        if key not in self._made:
-            self._made[key] = self.gate(gate, a, b)
-        return self._made[key]
+AnyNetlist: TypeAlias = Netlist | TableNetlist

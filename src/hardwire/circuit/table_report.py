@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.statistics import fan_out
 from hardwire.errors import HardwireError
 
 RESAMPLES = 200  # of the held-out rows, for the spread of the score
@@ -34,7 +35,7 @@ class TableReport:
         residuals: Quantiles of truth minus prediction, by share of the rows; empty for classes.
         absolute_error: Mean absolute error, or None for classes.
         importance: How many gate inputs read each column, most first.
-        gates: Gates of the circuit.
+        gates: Gates or tables of the circuit.
         read: (bits that gates read, bits there are).
     """
 
@@ -93,14 +94,13 @@ def table_report(circuit: Circuit, data: Any, temperature: float = 1.0) -> Table
     truth = data.test.y.numpy()
     sums = circuit.scores(data.raw("test"), raw=True)
     answers = circuit.answers(sums)
-    used = np.bincount(np.concatenate([circuit.netlist.first, circuit.netlist.second, circuit.netlist.outputs]))
-    used = np.pad(used, (0, max(0, circuit.inputs - len(used))))[: circuit.inputs]
+    used = fan_out(circuit.netlist)[: circuit.inputs]
     by_column = used.reshape(circuit.encoder.thresholds.shape).sum(axis=1)
     counts = {name: int(by_column[place]) for place, name in enumerate(circuit.columns.names)}
     common: dict[str, Any] = {
         "rows": len(truth),
         "importance": dict(sorted(counts.items(), key=lambda item: -item[1])),
-        "gates": len(circuit.netlist.gate),
+        "gates": circuit.netlist.size,
         "read": (int((used > 0).sum()), circuit.inputs),
     }
     if circuit.number is not None:

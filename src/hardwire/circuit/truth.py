@@ -5,8 +5,10 @@ exactly 2**inputs bits, which makes equal functions equal numbers.
 """
 
 from functools import cache
+from typing import Any, TypeVar
 
 MOST_INPUTS = 6
+Tables = TypeVar("Tables", int, Any)  # one, or an array uint64 of them
 _ONES = (  # where input j of six is 1
     0xAAAAAAAAAAAAAAAA,
     0xCCCCCCCCCCCCCCCC,
@@ -15,6 +17,8 @@ _ONES = (  # where input j of six is 1
     0xFFFF0000FFFF0000,
     0xFFFFFFFF00000000,
 )
+_ZEROS = tuple(~ones & 0xFFFFFFFFFFFFFFFF for ones in _ONES)
+_STEP = tuple(1 << j for j in range(MOST_INPUTS))
 
 
 def full(inputs: int) -> int:
@@ -46,12 +50,30 @@ def negate_input(table: int, inputs: int, j: int) -> int:
 
 def fix_input(table: int, inputs: int, j: int, value: int) -> int:
     """The table of one input less that has `value` in place of input j; later inputs move down by one."""
-    return _look_up(table, _inserted(inputs - 1, j, value))
+    halves: tuple[int, int] = split(table, inputs, j)
+    return halves[value]
+
+
+def split(table: Tables, inputs: int, j: int) -> tuple[Tables, Tables]:
+    """The tables of one input less where input j is 0, and where it is 1. Also of arrays uint64 of tables."""
+    step = _STEP[j]
+    low, high = table & _ZEROS[j] & full(inputs), table >> step & _ZEROS[j]
+    return _closed(low, inputs, j), _closed(high, inputs, j)
+
+
+def _closed(table: Tables, inputs: int, j: int) -> Tables:
+    """Closes the gaps that are left where input j is 1: pieces of a table move together, twice as long at each step."""
+    for k in range(j, inputs - 1):
+        table = (table | table >> _STEP[k]) & _ZEROS[k + 1]
+    return table
 
 
 def merge_inputs(table: int, inputs: int, kept: int, dropped: int) -> int:
     """The table of one input less where inputs `kept` and, after it, `dropped` read the same node."""
-    return _look_up(table, _repeated(inputs - 1, kept, dropped))
+    halves: tuple[int, int] = split(table, inputs, dropped)
+    low, high = halves
+    ones = variable(inputs - 1, kept)
+    return low & ~ones | high & ones
 
 
 def permute(table: int, order: tuple[int, ...]) -> int:
@@ -71,18 +93,3 @@ def _look_up(table: int, addresses: tuple[int, ...]) -> int:
 def _permuted(place: tuple[int, ...]) -> tuple[int, ...]:
     """Input j of the given table is bit place[j] of the new one's address."""
     return tuple(sum((new >> i & 1) << j for j, i in enumerate(place)) for new in range(1 << len(place)))
-
-
-@cache
-def _inserted(inputs: int, j: int, value: int) -> tuple[int, ...]:
-    return tuple(_insert(address, j, value) for address in range(1 << inputs))
-
-
-@cache
-def _repeated(inputs: int, kept: int, dropped: int) -> tuple[int, ...]:
-    return tuple(_insert(address, dropped, address >> kept & 1) for address in range(1 << inputs))
-
-
-def _insert(address: int, j: int, bit: int) -> int:
-    """The address with a bit put in at place j."""
-    return (address >> j) << (j + 1) | bit << j | address & ((1 << j) - 1)

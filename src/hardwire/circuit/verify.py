@@ -104,7 +104,7 @@ def _read(circuit: Circuit, path: Path, raw: str | None) -> Readback:
     chosen = format_of(".circuit" if is_circuit_file(path) else path.suffix)
     if chosen.read is None:
         raise HardwireError(f"{path} is {chosen.title}, which cannot be read back")
-    return chosen.read(circuit, path, raw)
+    return chosen.read(chosen.view(circuit), path, raw)
 
 
 def _answers(circuit: Circuit, images: npt.ArrayLike, raw: bool = False) -> Answers:

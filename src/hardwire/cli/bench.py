@@ -58,4 +58,4 @@ def bench(
     ]
     output.table(["one core", "million images/s", "one image, µs", "ready after, s"], rows)
     output.line(f"engine / C export: {lines[0].images_per_second / lines[1].images_per_second:.2f}")
-    output.document({"gates": len(circuit.netlist.gate), "images": len(x), "measured": lines})
+    output.document({"gates": circuit.netlist.size, "images": len(x), "measured": lines})

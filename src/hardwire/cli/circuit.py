@@ -146,7 +146,7 @@ def shrink(
 
 @app.command()
 def stats(file: Model, json: Json = False) -> None:
-    """Count gates by type, depth, fan-out and dead gates.
+    """Count gates by type or tables by inputs, depth, fan-out, dead nodes, and the thresholds of the encoder.
 
     Example:
 
@@ -158,7 +158,9 @@ def stats(file: Model, json: Json = False) -> None:
     rows = [
         ["inputs (unused)", f"{numbers.inputs:,} ({numbers.unused_inputs:,})"],
         ["outputs, classes", f"{numbers.outputs:,}, {numbers.classes:,}"],
-        ["gates (dead)", f"{numbers.gates:,} ({numbers.dead:,})"],
+        [f"{numbers.made_of} (dead)", f"{numbers.gates:,} ({numbers.dead:,})"],
+        *([["two-input gates of the same", f"{numbers.two_input:,}"]] if numbers.made_of == "tables" else []),
+        *([["thresholds compared with", f"{numbers.thresholds:,}"]] if numbers.thresholds is not None else []),
         ["depth", f"{numbers.depth:,}"],
         ["fan-out, mean and highest", f"{numbers.mean_fan_out:.2f}, {numbers.max_fan_out:,}"],
         *([f"  {name}", f"{count:,}"] for name, count in numbers.by_type.items()),

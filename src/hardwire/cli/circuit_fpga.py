@@ -15,10 +15,10 @@ def estimate(
     file: Model,
     pipeline: Pipeline = None,
     raw: Raw = None,
-    lut: Annotated[int, typer.Option(help="Inputs of a look-up table.")] = 6,
+    lut: Annotated[int | None, typer.Option(help="Inputs of a look-up table. [default: both 6 and 4]")] = None,
     json: Json = False,
 ) -> None:
-    """Count look-up tables and flip-flops after synthesis by yosys, with and without class sums and encoder.
+    """Count look-up tables and flip-flops after synthesis by yosys: encoder, gates or tables, class sums, argmax.
 
     Example:
 
@@ -29,11 +29,15 @@ def estimate(
     from hardwire.circuit.estimate import estimate as count
 
     output, circuit = Output(json), open_circuit(file)
+    sizes = (6, 4) if lut is None else (lut,)
     with steps("synthesis") as step:
-        lines = count(circuit, pipeline=pipeline, raw=raw, lut=lut, progress=step)
-    rows = [[line.includes, f"{line.luts:,}", f"{line.flip_flops:,}"] for line in lines]
-    output.table(["includes", f"LUT{lut}", "flip-flops"], rows)
-    output.document({"file": file, "lut_inputs": lut, "pipeline": pipeline, "counts": lines})
+        counts = [count(circuit, pipeline=pipeline, raw=raw, lut=size, progress=step) for size in sizes]
+    rows = [
+        [of[0].part, *(f"{line.luts:,}" for line in of), f"{of[0].flip_flops:,}"] for of in zip(*counts, strict=True)
+    ]
+    output.table(["part", *(f"LUT{size}" for size in sizes), "flip-flops"], rows)
+    by_size = {f"lut{size}": lines for size, lines in zip(sizes, counts, strict=True)}
+    output.document({"file": file, "pipeline": pipeline, "counts": by_size})
 
 
 def place(

@@ -65,5 +65,5 @@ def simplify_and_report(
 
     with steps("simplifying") as step:
         simplified, report = run_passes(circuit, rewrite=rewrite, dont_cares=dont_cares, progress=step)
-    output.line(f"{len(circuit.netlist.gate):,} gates -> {len(simplified.netlist.gate):,}; {report.proof}")
+    output.line(f"{circuit.netlist.size:,} {circuit.netlist.made_of} -> {simplified.netlist.size:,}; {report.proof}")
     return simplified

@@ -45,9 +45,7 @@ def playground(
     circuit = simplify_and_report(circuit, Output())
     samples = None if dataset is None else dataset.raw("test")
     write_page(circuit, out, shape=size, samples=samples, title=title, home=home, url=url)
-    typer.echo(
-        f"wrote {out}: {len(circuit.netlist.gate):,} gates, {out.stat().st_size / 1000:,.0f} kB; open it in a browser"
-    )
+    typer.echo(f"wrote {out}: {circuit.gates.size:,} gates, {out.stat().st_size / 1000:,.0f} kB; open it in a browser")
 
 
 def _size(shape: str) -> tuple[int, int]:

@@ -31,16 +31,24 @@ def records(
             "--data", help="Show only this dataset: mnist, fashion-mnist or cifar10.", autocompletion=completion.boards
         ),
     ] = None,
+    all_in: Annotated[
+        bool,
+        typer.Option(
+            "--all-in", help="Compare look-up tables of everything, encoder, sums and argmax included, where known."
+        ),
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Print the board: our networks next to the literature's, fewest gates first.
+    """Print the board: our networks next to the literature's, cheapest first.
 
-    An asterisk marks what no other network beats, the Pareto front.
+    An asterisk marks what no other network beats, the Pareto front. Gates are those as built; what else is known comes
+    beside them: gates after simplification, look-up tables of six inputs of the gates, and of everything.
 
     Example:
 
     ```
     hardwire records --data mnist
+    hardwire records --data mnist --all-in
     ```
     """
     if context.invoked_subcommand:
@@ -51,27 +59,29 @@ def records(
     output = Output(json)
     if data is not None and data not in DATA:
         raise unknown_name("dataset", data, DATA)
+    by, unit = ("luts_whole", "LUT6 of everything") if all_in else ("gates", "gates")
     for name in DATA if data is None else [data]:
-        output.console.print(_table(name, board(name)))
-    output.console.print("* no other network is as accurate with as few gates (ours: records run NAME)", style="dim")
-    rows = board(data)
-    best = [row for name in DATA for row in front([row for row in rows if row.data == name])]
+        output.console.print(_table(name, board(name, by), by))
+    output.console.print(f"* no other network is as accurate with as few {unit} (ours: records run NAME)", style="dim")
+    rows = board(data, by)
+    best = [row for name in DATA for row in front([row for row in rows if row.data == name], by)]
     output.document([vars(row) | {"front": row in best} for row in rows])
 
 
-def _table(name: str, rows: "list[BoardRow]") -> "Table":
+def _table(name: str, rows: "list[BoardRow]", by: str = "gates") -> "Table":
     from rich.table import Table
 
     from hardwire.records.board import front
 
-    best = front(rows)
+    best = front(rows, by)
     table = Table(box=None, header_style="bold", title=name, title_justify="left")
-    for heading in ("network", "test %", "gates", "simplified/LUT6/whole", "min", "arXiv"):
+    for heading in ("network", "test %", "gates", "simplified/LUT6/all-in", "min", "arXiv"):
         table.add_column(heading, justify="left" if heading in ("network", "arXiv") else "right")
     for row in rows:
         accuracy = f"{row.accuracy:.2f}{'*' if row in best else ' '}"
         numbers = (row.simplified, row.luts, row.luts_whole)
-        counts = "/".join("-" if number is None else f"{number:,}" for number in numbers) if row.ours else ""
+        counts = "/".join("-" if number is None else f"{number:,}" for number in numbers)
+        counts = counts if set(counts) != set("-/") else ""
         minutes = f"{row.minutes:.0f}" if row.minutes else ""
         source = "ours" if row.ours else row.source.rpartition(":")[2]  # the number alone, so that 80 characters do
         style = "bold" if row.ours else None

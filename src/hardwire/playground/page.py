@@ -100,10 +100,11 @@ def page_of(
 
     from hardwire import __version__
 
+    circuit = circuit.as_gates()  # what the page runs and draws
     height, width, maximum = check_drawable(circuit, shape)
     input_format = input_format_of(circuit)
     ink = _ink(samples, input_format.count, maximum)
-    form = "code" if len(circuit.netlist.gate) <= CODE_GATES else "tables"
+    form = "code" if circuit.gates.size <= CODE_GATES else "tables"
     wasm = to_wasm(circuit, input_format, form, simd=True)
     heading = title or "hardwire playground"
     facts = {
@@ -153,7 +154,7 @@ def _facts(circuit: Circuit, wasm_bytes: int) -> str:
 
 def _netlist(circuit: Circuit, input_format: InputFormat) -> dict[str, Any]:
     """Returns what the picture of the gates is drawn from."""
-    netlist = circuit.netlist
+    netlist = circuit.gates
     names = circuit.columns.labels if circuit.columns is not None and circuit.columns.labels else None
     return {
         "classes": [str(name) for name in names or range(circuit.classes)],

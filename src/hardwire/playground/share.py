@@ -32,8 +32,8 @@ def share_picture(circuit: Circuit, bits: npt.NDArray[np.uint8], ink: npt.NDArra
     picture = np.empty((HEIGHT, WIDTH, 3), np.uint8)
     picture[:] = GROUND
     _enlarge(picture[80:550, 60:530], ink[:, :, None].repeat(3, axis=2))
-    values = node_values(circuit.netlist, bits[None])[:, 0] & 1
-    gates = values[circuit.inputs :][live_nodes(circuit.netlist)[circuit.inputs :]]
+    values = node_values(circuit.gates, bits[None])[:, 0] & 1
+    gates = values[circuit.inputs :][live_nodes(circuit.gates)[circuit.inputs :]]
     _draw_gates(picture[80:550, 580:895], gates.astype(bool))
     _draw_votes(picture[80:550, 945:1140], circuit.scores(bits[None])[0] / circuit.group)
     return png(picture)

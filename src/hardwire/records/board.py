@@ -18,12 +18,13 @@ class BoardRow:
         data: The dataset: mnist, fashion-mnist or cifar10.
         name: What the network is called.
         accuracy: Test accuracy in percent.
-        gates: Nominal gates, before simplification.
+        gates: Nominal gates or tables, before simplification.
         source: The paper, or the command that makes a row of ours.
         ours: Whether a recipe of this package makes it.
-        simplified: Gates after simplification; this and the following are known of our rows only.
+        counts: What `gates` counts.
+        simplified: Gates after simplification, of our rows.
         luts: 6-input look-up tables of the gates.
-        luts_whole: 6-input look-up tables with class sums, argmax and encoder.
+        luts_whole: 6-input look-up tables of everything: encoder, gates, class sums and argmax ("all-in").
         minutes: Training time.
         seed: Seed of the run.
     """
@@ -34,6 +35,7 @@ class BoardRow:
     gates: int
     source: str
     ours: bool = False
+    counts: str = "gates as built, without encoder, class sums and argmax"
     simplified: int | None = None
     luts: int | None = None
     luts_whole: int | None = None
@@ -79,11 +81,12 @@ def _ours(result: dict[str, Any]) -> BoardRow:
     return BoardRow(data, recipe["name"], source=result["command"], ours=True, seed=recipe["seed"], **numbers)
 
 
-def board(data: str | None = None) -> list[BoardRow]:
-    """All rows, ours and the literature's, fewest gates first.
+def board(data: str | None = None, by: str = "gates") -> list[BoardRow]:
+    """All rows, ours and the literature's, cheapest first.
 
     Args:
         data: Only the rows of this dataset. None: all datasets.
+        by: The cost: "gates", or "luts_whole" for look-up tables of everything, which leaves out rows without.
 
     Returns:
         The rows.
@@ -94,18 +97,19 @@ def board(data: str | None = None) -> list[BoardRow]:
         >>> gates == sorted(gates)
         True
     """
-    rows = [row for row in (*literature(), *ours()) if data in (None, row.data)]
-    return sorted(rows, key=lambda row: (DATA.index(row.data), row.gates, row.accuracy))
+    rows = [row for row in (*literature(), *ours()) if data in (None, row.data) and getattr(row, by) is not None]
+    return sorted(rows, key=lambda row: (DATA.index(row.data), getattr(row, by), row.accuracy))
 
 
-def front(rows: list[BoardRow]) -> list[BoardRow]:
-    """The Pareto front: rows that no other row matches in accuracy with as few gates."""
+def front(rows: list[BoardRow], by: str = "gates") -> list[BoardRow]:
+    """The Pareto front: rows that no other row matches in accuracy at as low a cost."""
 
     def beaten(row: BoardRow) -> bool:
+        cost = getattr(row, by)
         return any(
-            other.gates <= row.gates
+            getattr(other, by) <= cost
             and other.accuracy >= row.accuracy
-            and (other.gates, other.accuracy) != (row.gates, row.accuracy)
+            and (getattr(other, by), other.accuracy) != (cost, row.accuracy)
             for other in rows
         )
 

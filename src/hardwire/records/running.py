@@ -80,7 +80,7 @@ def run_recipe(
         "threads": torch.get_num_threads(),
         "command": f"hardwire records run {recipe.name}",
         "gates": sum(part.level.neurons for part in net.parts()),
-        "simplified": len(circuit.netlist.gate),
+        "simplified": circuit.netlist.size,
         "luts": None,
         "luts_whole": None,
     }
@@ -95,8 +95,8 @@ def count_luts(circuit: Circuit) -> dict[str, int]:
     """6-input look-up tables of the gates, and of the whole circuit with class sums, argmax and encoder."""
     from hardwire.circuit.estimate import estimate
 
-    lines = estimate(circuit)
-    return {"luts": lines[0].luts, "luts_whole": lines[-1].luts}
+    luts = {row.part: row.luts for row in estimate(circuit)}
+    return {"luts": luts[circuit.netlist.made_of], "luts_whole": luts["all"]}
 
 
 def _write(path: Path, result: dict[str, Any]) -> None:

@@ -12,5 +12,5 @@ def deploy(model: Path, circuit_file: Path, c_file: Path) -> str:
     small, report = simplify(circuit)
     small.save(circuit_file)
     small.to_c(c_file)
-    before, after = len(circuit.netlist.gate), len(small.netlist.gate)
+    before, after = circuit.netlist.size, small.netlist.size
     return f"{before:,} gates, {after:,} after simplification ({report.proof})"

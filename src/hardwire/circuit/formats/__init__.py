@@ -57,11 +57,17 @@ Reader = Callable[[Circuit, Path, str | None], Readback]  # (model, path, input 
 
 @dataclass(frozen=True)
 class Format:
-    """A registered file format: its name for messages, its writer and its reader."""
+    """A registered file format: its name for messages, its writer and its reader; and whether these take look-up tables
+    as they are, or get the two-input view of them."""
 
     title: str
     write: Writer
     read: Reader | None = None
+    tables: bool = False
+
+    def view(self, circuit: Circuit) -> Circuit:
+        """Returns the circuit as the writer and the reader take it."""
+        return circuit if self.tables else circuit.as_gates()
 
     @property
     def options(self) -> list[str]:
@@ -73,7 +79,7 @@ class Format:
 _FORMATS: dict[str, Format] = {}
 
 
-def register(*suffixes: str, title: str, write: Writer, read: Reader | None = None) -> None:
+def register(*suffixes: str, title: str, write: Writer, read: Reader | None = None, tables: bool = False) -> None:
     """Adds a file format, or replaces one.
 
     Args:
@@ -81,6 +87,7 @@ def register(*suffixes: str, title: str, write: Writer, read: Reader | None = No
         title: What the format is called in messages.
         write: Function of (circuit, path, **options) that writes the file and returns every path written.
         read: Function of (model, path, raw) that returns a `Readback`; without one, `verify` refuses the format.
+        tables: Whether both take circuits of look-up tables; if not, they get these as two-input gates.
 
     Example:
         >>> def write(circuit, path, *, loud=False):
@@ -89,7 +96,7 @@ def register(*suffixes: str, title: str, write: Writer, read: Reader | None = No
         >>> register(".txt", title="a line of text", write=write)
         >>> circuit.export("model.txt", loud=True)  # doctest: +SKIP
     """
-    _FORMATS.update(dict.fromkeys(suffixes, Format(title, write, read)))
+    _FORMATS.update(dict.fromkeys(suffixes, Format(title, write, read, tables)))
 
 
 def formats() -> dict[str, Format]:
@@ -115,4 +122,4 @@ def write(circuit: Circuit, path: Path, suffix: str | None, options: Mapping[str
         if name not in chosen.options:
             options_of_format = ", ".join(chosen.options) or "none"
             raise HardwireError(f"{suffix} files have no option {name!r}; theirs are: {options_of_format}")
-    return list(chosen.write(circuit, path, **options))
+    return list(chosen.write(chosen.view(circuit), path, **options))

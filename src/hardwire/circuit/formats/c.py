@@ -73,8 +73,8 @@ def write(
     if word == 1:
         words = _small(circuit, input_format, form, flash, words_for)
     else:
-        form = form or ("code" if len(circuit.netlist.gate) <= CODE_GATES else "tables")
-        words = words_for(FORMS[form](circuit.netlist))
+        form = form or ("code" if circuit.gates.size <= CODE_GATES else "tables")
+        words = words_for(FORMS[form](circuit.gates))
     write_together({header: render("circuit.h", **words), path: render("circuit.c", **words)})
     return [path, header]
 
@@ -91,7 +91,7 @@ def _small(
         words = words_for(row_words(circuit, input_format))
         if form == "code" or words["code_bytes"] <= (FLASH if flash is None else flash):
             return words
-    tables = words_for(single_image(circuit.netlist))
+    tables = words_for(single_image(circuit.gates))
     least = tables["table_bytes"] + TABLE_CODE
     if flash is not None and least > flash:
         raise HardwireError(

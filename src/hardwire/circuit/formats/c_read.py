@@ -99,8 +99,8 @@ def _gates(circuit: Circuit, own: InputFormat, c: CText, word: int) -> tuple[Net
 
 def _table_or_code(circuit: Circuit, c: CText, word: int) -> Result:
     outputs = c.numbers(r"outputs\[\w{1,250} \* GROUP\]").tolist()
-    if len(outputs) != len(circuit.netlist.outputs):
-        raise ValueError(f"its table of outputs has {len(outputs)} entries in place of {len(circuit.netlist.outputs)}")
+    if len(outputs) != len(circuit.gates.outputs):
+        raise ValueError(f"its table of outputs has {len(outputs)} entries in place of {len(circuit.gates.outputs)}")
     if word == 1:
         tables = c.numbers(r"gates\[\]\[2\]"), c.numbers(r"runs\[\]\[2\]")
         return read_single_image(circuit.inputs, *tables, outputs)
@@ -165,6 +165,6 @@ def _readback(circuit: Circuit, other: Circuit, own: InputFormat, theirs: InputF
         return Answers(other.answers(scores), scores)
 
     if own.kind == "bits":
-        return Readback((own,), answers, (circuit.netlist, other.netlist))
+        return Readback((own,), answers, (circuit.gates, other.gates))
     pair = encoded(circuit, own), encoded(other, theirs)
     return Readback((own, input_format_of(circuit, "bits")) if bits else (own,), answers, pair)

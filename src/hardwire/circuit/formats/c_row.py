@@ -32,7 +32,7 @@ def row_words(circuit: Circuit, input_format: InputFormat) -> dict[str, Any]:
 
 def row_parts(circuit: Circuit, input_format: InputFormat, piece: int | None = None) -> tuple[list[list[str]], int]:
     """Returns the lines of each function, of at most `piece` gates, and the number of slots they share."""
-    writer = _Writer(literals(circuit.netlist), circuit, input_format, piece or PIECE)
+    writer = _Writer(literals(circuit.gates), circuit, input_format, piece or PIECE)
     return writer.parts(), writer.slots
 
 

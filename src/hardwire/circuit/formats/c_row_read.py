@@ -39,8 +39,8 @@ class _Reader:
     """Runs the lines on nodes of a netlist in place of values."""
 
     def __init__(self, circuit: Circuit, own: InputFormat, slots: int):
-        if slots > len(circuit.netlist.gate):
-            raise ValueError(f"it has {slots} slots for {len(circuit.netlist.gate)} gates")
+        if slots > circuit.gates.size:
+            raise ValueError(f"it has {slots} slots for {circuit.gates.size} gates")
         self.own, self.builder, self.kind = own, Builder(circuit.inputs), own.kind
         self.low, self.high = limits(own.kind)
         self.keys = column_keys(own)

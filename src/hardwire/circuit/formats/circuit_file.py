@@ -28,7 +28,7 @@ def read(circuit: Circuit, path: Path, raw: str | None) -> Readback:
         raise HardwireError(f"{path} is of another model: it has {theirs_in_words}, and the model has {expected}")
     input_format, theirs = input_format_of(circuit), input_format_of(other)
     if circuit.encoder is None:
-        pair = circuit.netlist, other.netlist
+        pair = circuit.gates, other.gates
     else:
         pair = encoded(circuit, input_format), encoded(other, theirs)
 
@@ -49,4 +49,4 @@ def _interface(circuit: Circuit) -> str:
     return f"{reads}, {circuit.group} outputs for each of {answer}"
 
 
-register(".circuit", title="a circuit file", write=write, read=read)
+register(".circuit", title="a circuit file", write=write, read=read, tables=True)

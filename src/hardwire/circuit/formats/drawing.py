@@ -1,10 +1,9 @@
 """Drawings of a small circuit, of the cone of a class or of one output: Graphviz text, or SVG without other programs.
 
-Inputs are on the left, each gate one column right of its operands, and the classes on the right. Surprising: a circuit
-too large to be readable is refused, stating its number of gates.
-"""
+Inputs are on the left, each gate or look-up table one column right of its operands, and the classes on the right.
+Surprising: a circuit too large to be readable is refused, stating its number of gates."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -13,9 +12,12 @@ import numpy as np
 
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.formats import register
-from hardwire.circuit.netlist import Integers
+from hardwire.circuit.netlist import Integers, Netlist
 from hardwire.circuit.passes.dead import remove_dead
+from hardwire.circuit.passes.tables import remove_dead_tables
 from hardwire.circuit.statistics import live_nodes
+from hardwire.circuit.table_netlist import GATE_OF_TABLE, MOST_INPUTS, AnyNetlist, TableNetlist
+from hardwire.circuit.table_rows import minimal
 from hardwire.errors import HardwireError
 from hardwire.files import write_whole
 from hardwire.gates import GATES
@@ -27,6 +29,7 @@ COLOURS = {
     "and": "#fde8c9",
     "or": "#d9f0d3",
     "xor": "#e7d4f0",
+    "table": "#f9dcdc",
     "wire": "#f2f2f2",
     "class": "#cfe2f3",
 }
@@ -67,19 +70,18 @@ def boxes(circuit: Circuit, label: int | None = None, output: int | None = None)
     """Lists what is drawn, in the order of the netlist."""
     groups = _chosen(circuit, label, output)
     netlist = replace(circuit.netlist, outputs=np.concatenate([nodes for _, nodes in groups]))
-    cone = remove_dead(netlist)
-    if len(cone.gate) > MOST_GATES:
+    cone = remove_dead_tables(netlist) if isinstance(netlist, TableNetlist) else remove_dead(netlist)
+    if cone.size > MOST_GATES:
         raise HardwireError(
-            f"{len(cone.gate):,} gates cannot be drawn readably, at most {MOST_GATES} can; simplify the circuit first, "
-            "or draw the cone of one class (label=) or one output (output=)"
+            f"{cone.size:,} {cone.made_of} cannot be drawn readably, at most {MOST_GATES} can; simplify the circuit "
+            "first, or draw the cone of one class (label=) or one output (output=)"
         )
     live, levels = live_nodes(cone), cone.levels
     drawn = [
         Box(f"n{i}", 0, _input_text(circuit, i), "input", ()) for i in np.flatnonzero(live[: cone.inputs]).tolist()
     ]
-    for node, (gate, operands) in enumerate(zip(cone.gate.tolist(), cone.reads(), strict=True), start=cone.inputs):
-        text = GATES[gate].name if len(operands) < 2 else GATES[gate].boolean
-        drawn.append(Box(f"n{node}", int(levels[node]), text, _family(gate), tuple(f"n{a}" for a in operands)))
+    for node, (text, kind, operands) in enumerate(_texts(cone), start=cone.inputs):
+        drawn.append(Box(f"n{node}", int(levels[node]), text, kind, tuple(f"n{a}" for a in operands)))
     last, start = int(levels.max()) + 1, 0
     for number, nodes in groups:
         reads = tuple(f"n{node}" for node in cone.outputs[start : start + len(nodes)].tolist())
@@ -87,6 +89,26 @@ def boxes(circuit: Circuit, label: int | None = None, output: int | None = None)
         of = "" if len(nodes) == circuit.group else f", output {output}"
         drawn.append(Box(f"c{number}", last, f"class {number}{of}", "class", reads))
     return drawn
+
+
+def _texts(cone: AnyNetlist) -> Iterator[tuple[str, str, tuple[int, ...]]]:
+    """Yields the text, the kind and the operands of each gate; the text of a larger table is its entries."""
+    if isinstance(cone, Netlist):
+        for gate, operands in zip(cone.gate.tolist(), cone.reads(), strict=True):
+            yield _gate_text(gate, len(operands)), _family(gate), operands
+        return
+    for row in cone.rows():
+        table, reads = minimal(*row)
+        if len(reads) > 2:
+            yield f"{table:0{(1 << len(reads)) // 4}x}", "table", reads
+            continue
+        entries = table if len(reads) == 2 else table * (0b0101 if reads else 0b1111)
+        gate = GATE_OF_TABLE[entries]
+        yield _gate_text(gate, len(reads)), _family(gate), reads
+
+
+def _gate_text(gate: int, reads: int) -> str:
+    return GATES[gate].name if reads < 2 else GATES[gate].boolean
 
 
 def _chosen(circuit: Circuit, label: int | None, output: int | None) -> list[tuple[int, Integers]]:
@@ -116,7 +138,8 @@ def dot(drawn: list[Box]) -> str:
     lines = ["digraph circuit {", "  rankdir=LR;", '  node [shape=box, style="rounded,filled", fontname="sans-serif"];']
     lines += [f'  {box.key} [label="{box.text}", fillcolor="{COLOURS[box.kind]}"];' for box in drawn]
     for box in drawn:
-        signs = ("a", "b") if box.kind in ("and", "or", "xor") else ("",) * len(box.reads)
+        named = {"and": "ab", "or": "ab", "xor": "ab", "table": "012345"}.get(box.kind)
+        signs = tuple(named[: len(box.reads)]) if named else ("",) * len(box.reads)
         lines += [f'  {read} -> {box.key} [label="{sign}"];' for read, sign in zip(box.reads, signs, strict=True)]
     return "\n".join([*lines, "}", ""])
 
@@ -168,9 +191,9 @@ def svg(drawn: list[Box]) -> str:
 
 
 def _wire(start: tuple[float, float], end: tuple[float, float], k: int, count: int) -> str:
-    """Draws a wire: operand a enters a gate above operand b, and the wire of b is dashed, to tell them apart."""
+    """Draws a wire: operands enter from above to below, and of two the wire of b is dashed, to tell them apart."""
     x1, y1, x2 = start[0] + WIDTH / 2, start[1], end[0] - WIDTH / 2
-    y2 = end[1] + ((k - 0.5) * HEIGHT / 2 if count == 2 else 0)
+    y2 = end[1] + ((k - (count - 1) / 2) * HEIGHT / count if count <= MOST_INPUTS else 0)
     bend = max(20.0, (x2 - x1) / 2)
     dash = ' stroke-dasharray="4 3"' if count == 2 and k == 1 else ""
     return (
@@ -179,5 +202,5 @@ def _wire(start: tuple[float, float], end: tuple[float, float], k: int, count: i
     )
 
 
-register(".svg", title="a drawing", write=write_svg)
-register(".dot", title="a drawing for Graphviz", write=write_dot)
+register(".svg", title="a drawing", write=write_svg, tables=True)
+register(".dot", title="a drawing for Graphviz", write=write_dot, tables=True)

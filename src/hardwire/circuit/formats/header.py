@@ -10,6 +10,7 @@ from hardwire.bits import Encoder
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.input_format import DTYPES, InputFormat
 from hardwire.circuit.provenance import Provenance
+from hardwire.circuit.table_netlist import TableNetlist
 from hardwire.errors import HardwireError
 
 LICENSE = "MIT-0"  # of generated code: free to use in any way, without a notice
@@ -39,9 +40,9 @@ def header_lines(circuit: Circuit, input_format: InputFormat, *more: str) -> lis
     numbers = circuit.statistics()
     return [
         f"SPDX-License-Identifier: {LICENSE}",
-        f"Written by hardwire {__version__}: {_kind(circuit)} of two-input logic gates.",
+        f"Written by hardwire {__version__}: {_kind(circuit)} of {_parts(circuit)}.",
         f"{origin}.",
-        f"{numbers.gates:,} gates, depth {numbers.depth}; {circuit.inputs:,} input bits, {circuit.classes} "
+        f"{numbers.gates:,} {numbers.made_of}, depth {numbers.depth}; {circuit.inputs:,} input bits, {circuit.classes} "
         f"{'class' if circuit.classes == 1 else 'classes'} of {circuit.group:,} outputs.",
         _answer(circuit),
         f"Reads {input_format.count:,} {_meaning(circuit, input_format)}.",
@@ -66,6 +67,12 @@ def _plain(text: str) -> str:
 
 def _kind(circuit: Circuit) -> str:
     return "a classifier" if circuit.number is None else "a number"
+
+
+def _parts(circuit: Circuit) -> str:
+    if isinstance(circuit.netlist, TableNetlist):
+        return f"look-up tables of up to {max(circuit.netlist.arity.max(initial=0), 2)} inputs"
+    return "two-input logic gates"
 
 
 def _answer(circuit: Circuit) -> str:

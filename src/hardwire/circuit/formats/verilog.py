@@ -285,4 +285,4 @@ def _wrapper(said: Mapping[str, Any], code: str) -> tuple[str, str]:
     return "-top hardwire_read", f"\nmodule hardwire_read({outside}); {top} whole({ties}); endmodule\n"
 
 
-register(".v", title="Verilog", write=write, read=read_back(read_verilog, _lut_of))
+register(".v", title="Verilog", write=write, read=read_back(read_verilog, _lut_of), tables=True)

@@ -4,13 +4,30 @@ Costs are levels of small look-up tables: a gate costs one, a counter of six bit
 eighth of its width, or less where it is split to fit a stage. Pipeline registers are placed by these costs.
 """
 
+import numpy as np
+import numpy.typing as npt
+
+from hardwire.circuit import truth
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.counting import count_plan
 from hardwire.circuit.formats.verilog_module import Signal, VerilogModule
 from hardwire.circuit.input_format import INFINITY, InputFormat
 from hardwire.circuit.statistics import live_nodes
+from hardwire.circuit.table_netlist import TableNetlist
+from hardwire.circuit.table_rows import minimal
 from hardwire.gates import algebra
 
+# the entry of a table at an address, half by half: yosys takes three times as long over table_[address]
+LUT2 = """\
+  function lut2(input [3:0] table_, input [1:0] address);
+    lut2 = address[1] ? (address[0] ? table_[3] : table_[2]) : (address[0] ? table_[1] : table_[0]);
+  endfunction
+"""
+LUT = """\
+  function lut{width}(input [{last}:0] table_, input [{top}:0] address);
+    lut{width} = lut{top}(address[{top}] ? table_[{last}:{half}] : table_[{below}:0], address[{next}:0]);
+  endfunction
+"""
 Verdict = tuple[Signal, Signal | None]  # whether some bits are greater; whether equal (None for the lowest bits)
 
 COUNTERS = """\
@@ -39,8 +56,10 @@ COUNTERS = """\
 
 
 def fill_gates(module: VerilogModule, circuit: Circuit, reach: float = 1) -> VerilogModule:
-    """Fills in the gates of the circuit."""
+    """Fills in the gates of the circuit, or its tables, each a constant of up to 64 bits of which one is chosen."""
     netlist, live = circuit.netlist, live_nodes(circuit.netlist)
+    if isinstance(netlist, TableNetlist):
+        return _fill_tables(module, netlist, live, reach)
     signals: list[Signal] = [module.port("x", i) for i in range(netlist.inputs)]
     for node, (gate, reads) in enumerate(zip(netlist.gate.tolist(), netlist.reads(), strict=True), netlist.inputs):
         if not live[node] or gate in algebra.CONSTANTS:
@@ -50,6 +69,53 @@ def fill_gates(module: VerilogModule, circuit: Circuit, reach: float = 1) -> Ver
             signals.append(module.wire(f"n{node}", 1, expression, [signals[read] for read in reads], reach))
     module.outputs["y"] = [signals[node] for node in netlist.outputs.tolist()]
     return module
+
+
+def _fill_tables(
+    module: VerilogModule, netlist: TableNetlist, live: npt.NDArray[np.bool_], reach: float
+) -> VerilogModule:
+    signals: list[Signal] = [module.port("x", i) for i in range(netlist.inputs)]
+    widths: set[int] = set()
+    for node, (table, reads) in enumerate(netlist.rows(), netlist.inputs):
+        table, reads = minimal(table, reads)
+        if not live[node] or not reads:
+            signals.append(module.constant(table))
+            continue
+        width = len(reads)
+        address = ", ".join(f"{{{j}}}" for j in reversed(range(width)))  # input 0 is the lowest bit of the address
+        if width == 1:
+            expression = "{0}" if table == truth.variable(1, 0) else "~{0}"
+        else:
+            expression = f"lut{width}({1 << width}'h{_hexadecimal(table, width)}, {{{{{address}}}}})"
+            widths.add(width)
+        signals.append(module.wire(f"n{node}", 1, expression, [signals[read] for read in reads], reach))
+    module.preamble = _lut_functions(max(widths, default=0))
+    module.outputs["y"] = [signals[node] for node in netlist.outputs.tolist()]
+    return module
+
+
+def _lut_functions(widest: int) -> str:
+    """Returns the Verilog functions that look up tables of two inputs to the widest."""
+    if widest < 2:
+        return ""
+    sizes = [
+        {
+            "width": n,
+            "top": n - 1,
+            "next": n - 2,
+            "last": (1 << n) - 1,
+            "half": 1 << (n - 1),
+            "below": (1 << (n - 1)) - 1,
+        }
+        for n in range(3, widest + 1)
+    ]
+    return LUT2 + "".join(LUT.format(**size) for size in sizes)
+
+
+def _hexadecimal(table: int, width: int) -> str:
+    """Returns a table with four digits between underscores, which keeps it readable."""
+    digits = f"{table:0{max(1, (1 << width) // 4)}x}"
+    return "_".join(digits[start : start + 4] for start in range(0, len(digits), 4))
 
 
 def fill_count(module: VerilogModule, group: int, lut: int) -> VerilogModule:

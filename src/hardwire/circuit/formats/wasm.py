@@ -62,7 +62,7 @@ def write(
     """
     input_format = input_format_of(circuit, raw, values)
     if form is None:
-        form = "code" if len(circuit.netlist.gate) <= CODE_GATES else "tables"
+        form = "code" if circuit.gates.size <= CODE_GATES else "tables"
     if form not in FORMS:
         raise unknown_name("form of WebAssembly", form, FORMS)
     script = path.with_suffix(".mjs")
@@ -76,7 +76,7 @@ def to_wasm(circuit: Circuit, input_format: InputFormat, form: str, simd: bool) 
     _ = circuit.answer_width  # an error where an answer would not fit
     word = SIMD_WORD if simd else PLAIN_WORD
     module, layout = WasmModule(), Layout()
-    gates, slots, outputs = FORMS[form](module, circuit.netlist, word, layout)
+    gates, slots, outputs = FORMS[form](module, circuit.gates, word, layout)
     raw = layout.take(
         word.bits * input_format.count * DTYPES[input_format.kind].itemsize + 16
     )  # a tile may read past the end
@@ -109,7 +109,7 @@ def to_javascript(circuit: Circuit, input_format: InputFormat, wasm: str) -> str
         "model": circuit.provenance.model,
         "dataset": circuit.provenance.dataset,
         "accuracy": circuit.provenance.accuracy,
-        "gates": len(circuit.netlist.gate),
+        "gates": circuit.gates.size,
         "inputs": circuit.inputs,
         "classes": circuit.classes,
         "values": input_format.count,

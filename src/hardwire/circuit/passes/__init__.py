@@ -1,8 +1,7 @@
 """Simplification: passes from netlist to netlist that keep the function, run in order until nothing changes.
 
-Each pass is a function in a short file of its own; PASSES is the order. Every simplification is compared with the
-original circuit, and the report says what kind of proof that was.
-"""
+Each pass is a function in a short file of its own; PASSES is the order. Tables have passes of their own. Every
+simplification is compared with the original circuit, and the report says what kind of proof that was."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,7 +17,9 @@ from hardwire.circuit.passes.hashing import merge_equal
 from hardwire.circuit.passes.inverters import push_inverters
 from hardwire.circuit.passes.rewrite import rewrite_aig
 from hardwire.circuit.passes.sweep import restrict_to_code, sweep, thermometer_orders
+from hardwire.circuit.passes.tables import simplify_tables
 from hardwire.circuit.passes.wires import absorb_wires
+from hardwire.circuit.table_netlist import AnyNetlist, TableNetlist
 from hardwire.errors import HardwireError
 
 Progress = Callable[[str], object] | None  # called with the name of each step before it runs
@@ -38,7 +39,7 @@ class PassReport:
     """What simplification did.
 
     Attributes:
-        gates: (step, number of gates after it), starting with ("as built", n).
+        gates: (step, number of gates or tables after it), starting with ("as built", n).
         proof: The proof that the last circuit equals the first, if it was checked.
     """
 
@@ -56,20 +57,22 @@ def simplify(
 ) -> tuple[Circuit, PassReport]:
     """Returns the simplified circuit and a report; for the arguments see `Circuit.simplify`."""
     netlist = circuit.netlist
-    history = [("as built", len(netlist.gate))]
+    if rewrite and isinstance(netlist, TableNetlist):
+        raise HardwireError("AIG rewriting works on two-input gates; leave it out, or rewrite circuit.as_gates()")
+    history = [("as built", netlist.size)]
     netlist = _settle(netlist, history, progress)
-    if rewrite:
+    if rewrite and isinstance(netlist, Netlist):
         _report(progress, "AIG rewriting")
         rewritten = _settle(rewrite_aig(netlist), [], progress)
-        if len(rewritten.gate) < len(netlist.gate):
+        if rewritten.size < netlist.size:
             netlist = rewritten
-        history.append(("AIG rewriting", len(netlist.gate)))
+        history.append(("AIG rewriting", netlist.size))
     simplified = replace(circuit, netlist=netlist)
     proof = None
     if dont_cares:
         _report(progress, "don't-cares of the encoder")
         simplified, proof = _without_dont_cares(circuit, simplified, progress)
-        history.append(("don't-cares of the encoder", len(simplified.netlist.gate)))
+        history.append(("don't-cares of the encoder", simplified.netlist.size))
     if check and proof is None:
         _report(progress, "equivalence")
         proof = circuits_equal(circuit, simplified)
@@ -84,22 +87,27 @@ def _without_dont_cares(
     """Merges gates that are equal on every possible input, and proves the result against the circuit as built."""
     merged, proof = sweep(simplified)
     smaller = replace(simplified, netlist=_settle(merged, [], progress))
-    if proof is None or len(smaller.netlist.gate) >= len(simplified.netlist.gate):
+    if proof is None or smaller.netlist.size >= simplified.netlist.size:
         return simplified, None
     orders = thermometer_orders(circuit)
-    proof = netlists_equal(restrict_to_code(circuit.netlist, orders), restrict_to_code(smaller.netlist, orders))
+    proof = netlists_equal(restrict_to_code(circuit.gates, orders), restrict_to_code(smaller.gates, orders))
     return (smaller, proof) if proof.equal and proof.exact else (simplified, None)
 
 
-def _settle(netlist: Netlist, history: list[tuple[str, int]], progress: Progress) -> Netlist:
+def _settle(netlist: AnyNetlist, history: list[tuple[str, int]], progress: Progress) -> AnyNetlist:
     """Repeats all passes until a round changes nothing."""
+    if isinstance(netlist, TableNetlist):
+        _report(progress, "tables")
+        smaller = simplify_tables(netlist)
+        history.append(("tables", smaller.size))
+        return smaller
     while True:
         before = netlist
         for name, run in PASSES.items():
             _report(progress, name)
             netlist = run(netlist)
-            if len(netlist.gate) != len(before.gate):
-                history.append((f"{name}, round {len(history)}", len(netlist.gate)))
+            if netlist.size != before.size:
+                history.append((f"{name}, round {len(history)}", netlist.size))
         if _same(netlist, before):
             return netlist
 

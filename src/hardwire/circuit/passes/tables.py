@@ -5,12 +5,9 @@ An output that is the opposite of a node keeps a table of its own, because nothi
 inverter.
 """
 
-from dataclasses import dataclass
-
 from hardwire.circuit import truth
 from hardwire.circuit.table_netlist import MOST_INPUTS, TableBuilder, TableNetlist
-
-Row = tuple[int, tuple[int, ...]]  # a table and the nodes it reads
+from hardwire.circuit.table_rows import Known, KnownNodes, Row, absorb, compose, minimal
 
 
 def simplify_tables(netlist: TableNetlist) -> TableNetlist:
@@ -25,53 +22,30 @@ def simplify_tables(netlist: TableNetlist) -> TableNetlist:
 def merge_tables(netlist: TableNetlist) -> TableNetlist:
     """Puts constants, copies and inverters into their readers, drops inputs that do not matter, merges equal tables."""
     builder = TableBuilder(netlist.inputs)
-    known = [_Known(node) for node in range(netlist.inputs)]
-    made: dict[Row, int] = {}
+    known = KnownNodes(netlist.inputs)
+    made: dict[Row, Known] = {}
     for table, reads in netlist.rows():
-        table, nodes = _absorb(table, [known[read] for read in reads])
+        table, nodes = absorb(table, [known[read] for read in reads])
         known.append(_identify(builder, made, *minimal(table, nodes)))
-    outputs = [_output(builder, made, known[output]) for output in netlist.outputs.tolist()]
-    return builder.netlist(outputs)
+    again: dict[Row, int] = {}
+    return builder.netlist([_output(builder, again, known[output]) for output in netlist.outputs.tolist()])
 
 
-@dataclass(frozen=True)
-class _Known:
-    """What a node turned out to be: another node, or its opposite; where node is None, the constant `negated`."""
-
-    node: int | None
-    negated: bool = False
-
-
-def _absorb(table: int, reads: list[_Known]) -> Row:
-    """The table that reads nodes as they are: constants and inverters are part of it."""
-    nodes: list[int] = []
-    inputs = len(reads)
-    for read in reads:
-        j = len(nodes)
-        if read.node is None:
-            table = truth.fix_input(table, inputs, j, int(read.negated))
-            inputs -= 1
-            continue
-        if read.negated:
-            table = truth.negate_input(table, inputs, j)
-        nodes.append(read.node)
-    return table, tuple(nodes)
-
-
-def _identify(builder: TableBuilder, made: dict[Row, int], table: int, nodes: tuple[int, ...]) -> _Known:
+def _identify(builder: TableBuilder, made: dict[Row, Known], table: int, nodes: tuple[int, ...]) -> Known:
     """What a minimal table is: a constant, a wire, one that was made before, its opposite, or a new one."""
     if not nodes:
-        return _Known(None, bool(table))
+        return Known(None, bool(table))
     if len(nodes) == 1:
-        return _Known(nodes[0], negated=table != truth.variable(1, 0))
-    opposite = bool(table & 1)  # of a function and its opposite, the one that is 0 at address 0 is made
-    row = (truth.negate(table, len(nodes)) if opposite else table, nodes)
-    if row not in made:
-        made[row] = builder.table(*row)
-    return _Known(made[row], opposite)
+        return Known(nodes[0], negated=table != truth.variable(1, 0))
+    opposite = bool(table & 1)  # a function and its opposite share the key of the one that is 0 at address 0
+    key = (truth.negate(table, len(nodes)) if opposite else table, nodes)
+    if key not in made:
+        made[key] = Known(builder.table(table, nodes), opposite)
+    first = made[key]
+    return Known(first.node, first.negated != opposite)
 
 
-def _output(builder: TableBuilder, made: dict[Row, int], known: _Known) -> int:
+def _output(builder: TableBuilder, again: dict[Row, int], known: Known) -> int:
     """The node of an output; an opposite or a constant needs a table of its own."""
     if known.node is not None and not known.negated:
         return known.node
@@ -79,24 +53,9 @@ def _output(builder: TableBuilder, made: dict[Row, int], known: _Known) -> int:
     if known.node is not None:
         table, nodes = builder.rows[known.node - builder.inputs] if known.node >= builder.inputs else (2, (known.node,))
         row = (truth.negate(table, len(nodes)), nodes)
-    if row not in made:
-        made[row] = builder.table(*row)
-    return made[row]
-
-
-def minimal(table: int, nodes: tuple[int, ...]) -> Row:
-    """The same function of its different inputs, in rising order, without those that it does not depend on."""
-    for j in reversed(range(len(nodes))):
-        first = nodes.index(nodes[j])
-        if first < j:
-            table = truth.merge_inputs(table, len(nodes), first, j)
-            nodes = nodes[:j] + nodes[j + 1 :]
-    for j in reversed(range(len(nodes))):
-        if not truth.depends(table, len(nodes), j):
-            table = truth.fix_input(table, len(nodes), j, 0)
-            nodes = nodes[:j] + nodes[j + 1 :]
-    order = tuple(sorted(range(len(nodes)), key=nodes.__getitem__))
-    return truth.permute(table, order), tuple(nodes[j] for j in order)
+    if row not in again:
+        again[row] = builder.table(*row)
+    return again[row]
 
 
 def pack_tables(netlist: TableNetlist) -> TableNetlist:
@@ -119,17 +78,6 @@ def pack_tables(netlist: TableNetlist) -> TableNetlist:
     builder = TableBuilder(netlist.inputs)
     builder.rows = rows
     return builder.netlist(netlist.outputs)
-
-
-def compose(table: int, reads: tuple[int, ...], read: int, inner_table: int, inner: tuple[int, ...]) -> Row:
-    """The table with another one in place of its input `read`."""
-    nodes = tuple(sorted({*reads, *inner} - {read}))
-    result = 0
-    for address in range(1 << len(nodes)):
-        value = {node: address >> place & 1 for place, node in enumerate(nodes)}
-        value[read] = inner_table >> sum(value[node] << j for j, node in enumerate(inner)) & 1
-        result |= (table >> sum(value[node] << j for j, node in enumerate(reads)) & 1) << address
-    return result, nodes
 
 
 def remove_dead_tables(netlist: TableNetlist) -> TableNetlist:

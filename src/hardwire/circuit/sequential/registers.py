@@ -118,7 +118,7 @@ def substituted(netlist: Netlist, bits: int, same: Same) -> Netlist:
 
 def _read(netlist: Netlist, bits: int) -> list[int]:
     """The registers that an output depends on, through any number of steps."""
-    netlist = simplify(Circuit(netlist, 1), check=False)[0].netlist
+    netlist = simplify(Circuit(netlist, 1), check=False)[0].gates
     reads = netlist.reads()
     outputs, seen = netlist.outputs.tolist(), np.zeros(netlist.nodes, bool)
     stack = outputs[bits:]

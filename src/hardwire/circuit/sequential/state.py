@@ -66,8 +66,8 @@ class State:
 
 def from_loop(net: Any) -> "Circuit":
     """The circuit of one step of a loop, with the loop's state; see `Circuit.from_loop`."""
-    from hardwire.circuit.circuit import Circuit
-    from hardwire.engine.stack import Stack, freeze
+    from hardwire.circuit.circuit import Circuit, frozen_netlist
+    from hardwire.engine.stack import Stack
     from hardwire.layers import NumberSum, Recurrent
 
     layers = list(getattr(net, "layers", [net]))
@@ -82,11 +82,10 @@ def from_loop(net: Any) -> "Circuit":
         raise HardwireError("a network of numbers has no circuit with state; hw.Circuit.from_network unrolls it")
     if summed is not None and loop.outputs == "all":
         raise HardwireError("class sums over all steps side by side are not those of a step; use outputs='sum'")
-    frozen = freeze(Stack(tuple(level for layer in loop.cell for level in layer.levels())))
-    cell = Netlist.from_layers(loop.cell[0].inputs, [level.gates for level in frozen], [x.wires for x in frozen])
+    cell = frozen_netlist(Stack(tuple(level for layer in loop.cell for level in layer.levels())))
     made = cell.outputs.tolist()
     outputs = made[loop.state :] or made
-    netlist = Netlist(cell.inputs, cell.gate, cell.first, cell.second, np.array(made[: loop.state] + outputs))
+    netlist = replace(cell, outputs=np.array(made[: loop.state] + outputs))
     state = State(loop.state, loop.initial_bits(), loop.steps)
     return Circuit(netlist, 1 if summed is None else net.classes, state=state)
 
@@ -100,7 +99,7 @@ def state_of(circuit: "Circuit") -> State:
 
 def gates_of(circuit: "Circuit") -> Netlist:
     """The netlist of one step as two-input gates."""
-    return circuit.netlist
+    return circuit.gates
 
 
 def step(circuit: "Circuit", state: npt.ArrayLike, x: npt.ArrayLike) -> tuple[Bits, npt.NDArray[Any]]:
