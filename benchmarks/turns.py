@@ -11,7 +11,9 @@ from torch.nn.functional import cross_entropy
 
 
 class Program:
-    """A network, its input and its optimizer; `step` times one training step."""
+    """A network, its input and its optimizer; `step` times one training step by the clock of all programs."""
+
+    clock = staticmethod(time.perf_counter)
 
     def __init__(self, net, x, y):
         self.net, self.x, self.y = net, x, y
@@ -19,12 +21,12 @@ class Program:
         self.times = []
 
     def step(self):
-        start = time.perf_counter()
+        start = self.clock()
         loss = cross_entropy(self.net(self.x), self.y)
         self.optimizer.zero_grad()
         loss.backward()
         self.optimizer.step()
-        self.times.append(time.perf_counter() - start)
+        self.times.append(self.clock() - start)
 
     @property
     def best(self):
