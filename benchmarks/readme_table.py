@@ -34,7 +34,7 @@ import hardwire as hw
 
 CALLS = 7
 ROOT = Path(__file__).parents[1]
-HEAD = "| MNIST | test accuracy | size | speed, one core | training, processor time |\n|---|---|---|---|---|"
+HEAD = "| MNIST | test accuracy | size | speed, one core | training |\n|---|---|---|---|---|"
 
 
 @dataclass
@@ -48,7 +48,8 @@ class Row:
     seconds: float
 
     def __str__(self) -> str:
-        training = f"{self.seconds:.0f} s" if self.seconds < 100 else f"{self.seconds / 60:.1f} min"
+        time_taken = f"{self.seconds:.0f} s" if self.seconds < 100 else f"{self.seconds / 60:.1f} min"
+        training = f"{time_taken} of processor time"
         return f"| {self.model} | {self.accuracy:.1%} | {_bytes(self.size)} | {_rate(self.speed)} | {training} |"
 
 

@@ -59,7 +59,7 @@ def entries() -> list[CircuitEntry]:
     Example:
         >>> import hardwire as hw
         >>> hw.zoo.entries()[0].name
-        'digits-1k'
+        'digits-100'
     """
     index = parse_toml((_FOLDER / INDEX).read_bytes(), INDEX)
     return [CircuitEntry(**entry) for entry in index.get("circuit", [])]
