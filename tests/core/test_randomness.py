@@ -116,6 +116,15 @@ def tables(seed):
     return hw.LogicNetwork(classes=2, layers=layers, seed=seed)
 
 
+def loops(seed):
+    """A loop with learned initial bits and a cellular automaton, all with one seed."""
+    cell = [hw.LogicLayer(60, 40, seed=seed), hw.LogicLayer(40, 50, seed=seed + 1)]
+    loop = hw.Recurrent(cell, steps=2, state=40, initial="learned", seed=seed)
+    grid = hw.CellularAutomaton((8, 8), channels=2, widths=[32, 16], steps=2, seed=seed)
+    local = hw.LocalLayer((1, 8, 8), 40, candidates=8, seed=seed)
+    return nn.ModuleList([loop, grid, local])
+
+
 def systems(seed):
     experts = [hw.LogicNetwork(8, 2, widths=[20, 10], seed=seed + n) for n in range(3)]
     quantizer, search = (
@@ -133,6 +142,7 @@ NETWORKS = {
     "learned": lambda seed: hw.LogicNetwork(40, 10, width=100, depth=6, wiring="learned", candidates=16, seed=seed),
     "tables": lambda seed: hw.LogicNetwork(40, 10, width=100, depth=4, arity=4, seed=seed),
     "tables, learned": tables,
+    "loops": loops,
     "convolutions": convolutions,
     "sequential": lambda seed: nn.Sequential(
         *[hw.LogicLayer(40, 40, seed=seed + n, wiring="learned", candidates=16) for n in range(4)], hw.GroupSum(2)
