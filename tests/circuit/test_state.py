@@ -1,6 +1,7 @@
 """Circuits with state: how they run, lose registers, are saved, exported, read back and proven."""
 
 import ctypes
+import functools
 import shutil
 import subprocess
 from dataclasses import replace
@@ -13,8 +14,10 @@ import hardwire as hw
 from hardwire.circuit import Netlist, State
 from hardwire.circuit.builder import Builder
 from hardwire.circuit.equivalence import netlists_equal
+from hardwire.circuit.lower import count_ones
 from hardwire.circuit.read_aiger import parse
 from hardwire.circuit.sequential.files import FORMATS
+from hardwire.circuit.sequential.grid import on_grid
 from hardwire.circuit.sequential.latches import from_aiger
 from hardwire.circuit.sequential.state import unrolled
 from hardwire.circuit.tools import has_abc, has_yosys, run_yosys
@@ -75,6 +78,11 @@ def test_constant_equal_and_unread_registers_go():
     assert smaller.state.bits == 2 and smaller.state.initial == (1, 0)
     xs = np.random.default_rng(0).integers(0, 2, (20, 6, 1))
     assert (smaller.run(xs) == circuit.run(xs)).all() and smaller.run(xs).any()
+
+
+def test_a_circuit_whose_registers_all_stay_as_they_are_keeps_one():
+    board = replace(on_grid(life_cell(), (2, 3)), state=State(6))  # from an empty board
+    assert board.simplify().state.bits == 1 and not board.simplify().run(np.zeros((1, 3, 0))).any()
 
 
 def test_unrolled_steps_are_the_unrolled_network():
@@ -165,7 +173,36 @@ def test_the_c_file_runs_64_circuits_at_once(tmp_path):
         assert (np.array(made) == circuit.run(xs)[:, t]).all()
 
 
+def life_cell():
+    """Life's rule for nine bits, the cell in the middle: three alive in all, or four with the cell."""
+    builder = Builder(9)
+    total = count_ones(builder, list(range(9)))
+    no = [builder.gate(algebra.NOT_A, bit, bit) for bit in total]
+
+    def all_of(*nodes):
+        return functools.reduce(lambda a, b: builder.gate(algebra.AND, a, b), nodes)
+
+    three, four = all_of(total[0], total[1], no[2], no[3]), all_of(no[0], no[1], total[2], no[3], 4)
+    return hw.Circuit(builder.netlist([builder.gate(algebra.OR, three, four)]), 1)
+
+
+def test_a_cell_on_a_grid_lives_as_the_rule_says(tmp_path):
+    now = np.random.default_rng(0).integers(0, 2, (3, 5))
+    for border in ("periodic", "zero"):
+        board = on_grid(life_cell().simplify(), (3, 5), border).simplify()
+        for generation in board.run(np.zeros((1, 9, 0)), state=now.ravel())[0]:
+            wide = np.pad(now, 1, mode="wrap" if border == "periodic" else "constant")
+            around = sum(wide[1 + y : 4 + y, 1 + x : 6 + x] for y in (-1, 0, 1) for x in (-1, 0, 1)) - now
+            now = ((around == 3) | (around == 2) & (now == 1)).astype(int)
+            assert (generation == now.ravel()).all()
+    board.export(tmp_path / "board.v")
+    assert board.verify(tmp_path / "board.v")
+
+
 BAD = [
+    (lambda path: on_grid(registers().step_circuit(), (4, 4)), "an odd square of bits"),
+    (lambda path: on_grid(life_cell(), (4, 4), "wall"), "periodic or zero"),
+    (lambda path: on_grid(life_cell(), (0, 4)), "height"),
     (lambda path: registers().export(path / "a.wasm"), "cannot hold a circuit with state"),
     (lambda path: registers().export(path / "a.v", raw="bits"), "no option 'raw'"),
     (lambda path: registers().predict([[0] * 6]), "step by step"),

@@ -131,7 +131,7 @@ def _state(text: str | None) -> State | None:
     try:
         if not isinstance(given["initial"], list) or given["bits"] != len(given["initial"]):
             raise TypeError
-        return State(given["bits"], tuple(given["initial"]), given["steps"])
+        return State(given["bits"], tuple(given["initial"]), given["steps"], bool(given["given"]))
     except (KeyError, TypeError, ValueError):
         raise HardwireError("its state is damaged; write the file again") from None
 

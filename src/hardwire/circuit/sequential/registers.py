@@ -42,23 +42,23 @@ def simplify_registers(circuit: Circuit, check: bool = True) -> Circuit:
     netlist = substituted(netlist, state.bits, same)
     if check:
         _prove(netlist, same)
-    kept = _read(netlist, state.bits)
+    kept = _read(netlist, state.bits) or [0]  # a state has a bit at least
     if len(kept) == state.bits:
         return circuit
-    if not kept:
-        kept = [0]  # a state has a bit at least
     builder = Builder(netlist.inputs - state.bits + len(kept))
     inputs = [0] * state.bits + list(range(len(kept), builder.inputs))
     for place, register in enumerate(kept):
         inputs[register] = place
     made = builder.embed(netlist, inputs)
     outputs = [made[register] for register in kept] + made[state.bits :]
-    smaller = State(len(kept), tuple(state.initial[register] for register in kept), state.steps)
+    smaller = State(len(kept), tuple(state.initial[register] for register in kept), state.steps, state.given)
     return replace(circuit, netlist=builder.netlist(outputs), state=smaller)
 
 
 def equal_registers(netlist: Netlist, state: State) -> Same:
     """For each register the first one that it always equals, perhaps itself, or the constant that it stays."""
+    if state.given:
+        return list(range(state.bits))
     classes = [-2 if bit else -1 for bit in state.initial]  # all that start alike; the constants stand for their class
     while True:
         following = _next_literals(netlist, state.bits, classes)

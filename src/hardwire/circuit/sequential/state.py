@@ -32,6 +32,8 @@ class State:
         bits: How many of its first outputs are fed back to as many first inputs.
         initial: The bits of the registers after reset.
         steps: For how many steps the circuit was trained; None if that is not known.
+        given: Whether each run is given a state of its own to start in, as a board is; nothing then follows from the
+            state after reset.
 
     Example:
         >>> from hardwire.circuit import State
@@ -42,6 +44,7 @@ class State:
     bits: int
     initial: tuple[int, ...] = ()
     steps: int | None = None
+    given: bool = False
 
     def __post_init__(self) -> None:
         whole_number("bits", self.bits)
@@ -86,7 +89,7 @@ def from_loop(net: Any) -> "Circuit":
     made = cell.outputs.tolist()
     outputs = made[loop.state :] or made
     netlist = replace(cell, outputs=np.array(made[: loop.state] + outputs))
-    state = State(loop.state, loop.initial_bits(), loop.steps)
+    state = State(loop.state, loop.initial_bits(), loop.steps, loop.initial == "input")
     return Circuit(netlist, 1 if summed is None else net.classes, state=state)
 
 
