@@ -221,3 +221,15 @@ def test_wrong_use_is_one_line(wrong, says, tmp_path):
     with pytest.raises(hw.HardwireError, match=says) as caught:
         wrong(tmp_path)
     assert "\n" not in str(caught.value)
+
+
+def test_loops_of_tables_become_circuits_too():
+    cell = [hw.LutLayer(5, 8, 4, seed=0), hw.LutLayer(8, 7, 4, seed=1)]
+    loop = hw.Recurrent(cell, 3, 4, outputs="all", seed=2).eval()
+    circuit, xs = hw.Circuit.from_loop(loop), np.random.default_rng(0).integers(0, 2, (30, 3, 1))
+    expected = loop(torch.from_numpy(xs).float()).view(30, 3, 3).numpy()
+    assert (circuit.run(xs) == expected).all() and (circuit.simplify().run(xs) == expected).all()
+    automaton = hw.CellularAutomaton((3, 4), 2, steps=2, widths=[3], arity=4, votes=3, seed=0).eval()
+    grid = np.random.default_rng(1).integers(0, 2, (9, 24))
+    made = hw.Circuit.from_loop(automaton).simplify(check=False).run(np.zeros((9, 2, 0)), state=grid)[:, -1]
+    assert (made == automaton(torch.from_numpy(grid).float()).numpy()).all()
