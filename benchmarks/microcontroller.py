@@ -1,43 +1,63 @@
-"""A digits model on a Cortex-M0+: bytes of flash and RAM, and the classes of all test images under qemu.
+"""Circuits and forests on a Cortex-M0+ under qemu: bytes of flash and RAM, instructions of a prediction, accuracy.
 
-    python benchmarks/microcontroller.py [--circuit FILE] [--width 1600] [--depth 3] [--word 1]
+    python benchmarks/microcontroller.py --only digits        # tables of scikit-learn: digits, breast_cancer, wine
+    python benchmarks/microcontroller.py --tables FOLDER      # CSV files, the target in the last column
+    python benchmarks/microcontroller.py --circuit digits-1k  # one circuit of digits, in every form
 
-Trains a model on digits (or takes a circuit of it), exports C, compiles it with gcc-arm-none-eabi at -Os and runs it on
-an emulated board with 16 KB of RAM (`qemu-system-arm -M microbit`). RAM is what the export has in .data and .bss, and
-the stack that it was seen to use: the stack is painted before the first image and looked at after the last.
+Needs gcc-arm-none-eabi, libnewlib-arm-none-eabi and qemu-system-arm; emlearn, m2cgen, tl2cgen and treelite are measured
+where they are installed. Everything is compiled at -Os for a Cortex-M0+ and runs on an emulated Cortex-M3, which knows
+the same instructions. Flash is what the linked program has beyond the same program with an empty function, functions of
+libraries included. RAM is .data, .bss and the deepest stack, which is painted before the first row. Instructions are
+counted by the timer of the board, as qemu (-icount) gives each the same time; shown is the mean over the rows.
 """
 
 import argparse
+import importlib.util
 import re
 import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+import hardwire as hw
 from hardwire.circuit import Circuit
+from hardwire.circuit.input_format import DTYPES, input_format_of
 from hardwire.circuit.tools import run
+from hardwire.errors import HardwireError
 
 CROSS = "arm-none-eabi-"
-FLAGS = ("-mcpu=cortex-m0plus", "-mthumb", "-Os", "-std=c99", "-Wall", "-Wextra", "-Werror", "-ffreestanding")
+FLAGS = (
+    "-mcpu=cortex-m0plus",
+    "-mthumb",
+    "-Os",
+    "-std=c99",
+    "-ffunction-sections",
+    "-fdata-sections",
+    "-ffp-contract=off",
+)
+STRICT = ("-Wall", "-Wextra", "-Werror")
 LINKER = """
-MEMORY { FLASH (rx) : ORIGIN = 0, LENGTH = 256K   RAM (rwx) : ORIGIN = 0x20000000, LENGTH = 16K }
+MEMORY { FLASH (rx) : ORIGIN = 0, LENGTH = 4M   RAM (rwx) : ORIGIN = 0x20000000, LENGTH = 64K }
 ENTRY(start)
 SECTIONS {
   .text : { KEEP(*(.vectors)) *(.text*) *(.rodata*) } > FLASH
   .ARM.exidx : { *(.ARM.exidx*) } > FLASH
   .data : { *(.data*) } > RAM
-  .bss (NOLOAD) : { *(.bss*) *(COMMON) . = ALIGN(4); end_of_data = .; } > RAM
+  .bss (NOLOAD) : { *(.bss*) *(COMMON) . = ALIGN(4); end_of_data = .; end = .; } > RAM
 }
 """
 BOARD = """
-#include "net.h"
-#include "images.h"
+#include <stdint.h>
 #include <stddef.h>
+#include "rows.h"
 
+int net_predict(const TYPE *row);
 extern uint32_t end_of_data;
 static void start(void);
-__attribute__((section(".vectors"), used)) static void *const vectors[] = {(void *)0x20004000, (void *)start};
+__attribute__((section(".vectors"), used)) static void *const vectors[] = {(void *)0x20010000, (void *)start};
 
 static void semihosting(int number, const void *argument)
 {
@@ -57,108 +77,249 @@ static void print(unsigned value, char end)
     semihosting(4, at);
 }
 
-/* What the linker asks for in place of a C library. */
-void *memset(void *to, int value, size_t count)
-{
-    for (volatile char *at = to; count > 0; --count)
-        *at++ = (char)value;
-    return to;
-}
-void *memcpy(void *restrict to, const void *restrict from, size_t count)
-{
-    volatile char *at = to;
-    for (const char *source = from; count > 0; --count)
-        *at++ = *source++;
-    return to;
-}
+#define TIMER ((volatile uint32_t *)0xE000E010)
+static unsigned ticks(void) { return 0xFFFFFF - TIMER[2]; }
 
-__attribute__((noinline)) static uint32_t *here(void)
+__attribute__((noinline)) static int nothing(const TYPE *row) { __asm__ volatile("" : : "r"(row)); return 0; }
+__attribute__((noinline)) static void thousand(void) { __asm__ volatile(".rept 1000\\n nop\\n .endr"); }
+__attribute__((noinline)) static uint32_t *here(void) { return (uint32_t *)__builtin_frame_address(0); }
+
+static unsigned timed(int (*function)(const TYPE *), const TYPE *row, int *answer)
 {
-    return (uint32_t *)__builtin_frame_address(0);
+    TIMER[2] = 0;
+    const unsigned before = ticks();
+    *answer = function(row);
+    return (ticks() - before) & 0xFFFFFF;
 }
 
 static void start(void)
 {
-    static uint8_t classes[IMAGES];
     uint32_t *const top = here(), *at;
-    for (at = &end_of_data; at < top - 8; ++at)
+    int answer;
+    TIMER[1] = 0xFFFFFF;
+    TIMER[0] = 5;
+    const unsigned before = ticks();
+    thousand();
+    print((ticks() - before) & 0xFFFFFF, '\\n');
+    print(timed(nothing, rows[0], &answer), '\\n');
+    for (at = &end_of_data; at < top - 16; ++at)
         *(volatile uint32_t *)at = 0xA5A5A5A5;
-    for (int i = 0; i < IMAGES; ++i)
-        classes[i] = (uint8_t)net_predict(images[i]);
+    for (int i = 0; i < ROWS; ++i) {
+        print(timed(net_predict, rows[i], &answer), ' ');
+        print((unsigned)answer, '\\n');
+    }
     for (at = &end_of_data; *at == 0xA5A5A5A5;)
         ++at;
     print((unsigned)((char *)top - (char *)at), '\\n');
-    for (int i = 0; i < IMAGES; ++i)
-        print(classes[i], '\\n');
     static const uint32_t done[] = {0x20026, 0};
     semihosting(0x18, (const void *)done[0]);
     for (;;)
         ;
 }
 """
+EMPTY = '#include "rows.h"\nint net_predict(const TYPE *row) { return (int)row[0]; }\n'
 
 
 @dataclass(frozen=True)
 class Footprint:
-    """text: bytes of the export in flash, constant tables among them; ram: of .data, .bss and the stack; classes: what
-    the board said of all images."""
+    """flash and ram: bytes; instructions: mean of a prediction; classes: what the board said of all rows."""
 
-    text: int
+    flash: int
     ram: int
+    instructions: float
     classes: np.ndarray
 
 
-def on_board(circuit: Circuit, images: np.ndarray, **options) -> Footprint:
-    """images: uint8 [n, values], few enough for 256 KB of flash."""
+def on_board(circuit: Circuit, images: np.ndarray, **options: Any) -> Footprint:
+    """Measures an export; images: real values [n, values], quantized as the export reads them."""
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        circuit.export(folder / "net.c", **options)
-        rows = ",\n".join("{" + ",".join(map(str, row)) + "}" for row in images.tolist())
-        values = f"static const uint8_t images[IMAGES][{images.shape[1]}] = {{\n{rows}}};\n"
-        (folder / "images.h").write_text(f"#define IMAGES {len(images)}\n{values}")
-        (folder / "board.c").write_text(BOARD)
-        (folder / "board.ld").write_text(LINKER)
-        for source in ("net", "board"):
-            run([f"{CROSS}gcc", *FLAGS, "-c", f"{source}.c"], "gcc", folder)
-        objects = ["board.o", "net.o", "-lgcc"]
-        run([f"{CROSS}gcc", *FLAGS, "-nostdlib", "-T", "board.ld", *objects, "-o", "board.elf"], "the linker", folder)
-        sizes = run([f"{CROSS}size", "net.o"], "size", folder).splitlines()[1].split()
-        emulator = ["qemu-system-arm", "-M", "microbit", "-nographic", "-monitor", "none", "-serial", "none"]
-        emulator += ["-semihosting-config", "enable=on,target=native", "-kernel", "board.elf"]
-        printed = re.findall(r"\d+", _with_errors(emulator, folder))
-    text, data, bss = map(int, sizes[:3])
-    return Footprint(text, data + bss + int(printed[0]), np.array(printed[1:], np.int64))
+        circuit.export(Path(name) / "net.c", name="net", **options)
+        kept = {option: value for option, value in options.items() if option in ("raw", "values")}
+        input_format = input_format_of(circuit, kept.get("raw"), kept.get("values"))
+        return run_board(Path(name), input_format.rows(circuit, images), STRICT)
 
 
-def _with_errors(call: list[str], folder: Path) -> str:
-    """What a program printed; semihosting prints to the standard error."""
-    return run(["sh", "-c", 'exec "$@" 2>&1', "sh", *call], "qemu", folder)
+def run_board(folder: Path, rows: np.ndarray, warnings: tuple[str, ...] = (), include: str = ".") -> Footprint:
+    """Compiles net.c of a folder, which has `int net_predict(const TYPE *)`, and runs it on rows of that type."""
+    type_ = {"f": {4: "float", 8: "double"}.get(rows.itemsize)}.get(rows.dtype.kind) or f"{rows.dtype.name}_t"
+    text = ",\n".join("{" + ",".join(map(repr, row)) + "}" for row in rows.tolist())
+    (folder / "rows.h").write_text(
+        f"#include <stdint.h>\n#define TYPE {type_}\n#define ROWS {len(rows)}\n"
+        f"#ifdef DATA\nstatic const TYPE rows[ROWS][{rows.shape[1]}] = {{\n{text}}};\n#endif\n"
+    )
+    (folder / "board.c").write_text("#define DATA\n" + BOARD)
+    (folder / "board.ld").write_text(LINKER)
+    (folder / "empty.c").write_text(EMPTY)
+    for source, more in (("board", ()), ("empty", ()), ("net", warnings)):
+        run([f"{CROSS}gcc", *FLAGS, *more, f"-I{include}", "-c", f"{source}.c"], "gcc", folder)
+    sizes = [_linked(folder, program) for program in ("empty", "net")]
+    emulator = ["qemu-system-arm", "-M", "mps2-an385", "-nographic", "-monitor", "none", "-serial", "none"]
+    emulator += ["-icount", "shift=6", "-semihosting-config", "enable=on,target=native", "-kernel", "net.elf"]
+    # semihosting prints to the standard error
+    printed = [int(x) for x in re.findall(r"\d+", run(["sh", "-c", 'exec "$@" 2>&1', "sh", *emulator], "qemu", folder))]
+    tick, nothing, stack = printed[0] / 1000, printed[1], printed[-1]
+    ticks, classes = np.array(printed[2:-1]).reshape(-1, 2).T
+    return Footprint(
+        sizes[1][0] - sizes[0][0], sizes[1][1] - sizes[0][1] + stack, float((ticks.mean() - nothing) / tick), classes
+    )
+
+
+def _linked(folder: Path, program: str) -> tuple[int, int]:
+    """Flash and RAM of a linked program, without its stack."""
+    call = [
+        f"{CROSS}gcc",
+        *FLAGS,
+        "-nostartfiles",
+        "--specs=nosys.specs",
+        "-Wl,--gc-sections",
+        "-T",
+        "board.ld",
+        "board.o",
+    ]
+    run([*call, f"{program}.o", "-lm", "-o", f"{program}.elf"], "the linker", folder)
+    text, data, bss = map(int, run([f"{CROSS}size", f"{program}.elf"], "size", folder).splitlines()[1].split()[:3])
+    return text + data, data + bss
+
+
+# -- others ------------------------------------------------------------------------------------------------------------
+def emlearn(method: str) -> Callable[[Any, Path], tuple[np.dtype[Any], str]]:
+    def write(forest: Any, folder: Path) -> tuple[np.dtype[Any], str]:
+        import emlearn
+
+        emlearn.convert(forest, method=method, dtype="int16_t").save(file=str(folder / "model.h"), name="model")
+        text = (folder / "model.h").read_text()
+        call = f"model_predict(row, {forest.n_features_in_})"
+        (folder / "net.c").write_text(
+            f'#include "rows.h"\n#include "model.h"\nint net_predict(const TYPE *row) {{ return {call}; }}\n'
+        )
+        assert "model_predict" in text
+        return np.dtype(np.int16), emlearn.includedir
+
+    return write
+
+
+def m2cgen(forest: Any, folder: Path) -> tuple[np.dtype[Any], str]:
+    import m2cgen
+
+    text = m2cgen.export_to_c(forest)
+    (folder / "net.c").write_text(
+        f'#include "rows.h"\n{text}\n' + _argmax(forest.n_classes_, "score((double *)row, p)")
+    )
+    return np.dtype(np.float64), "."
+
+
+def tl2cgen(forest: Any, folder: Path) -> tuple[np.dtype[Any], str]:
+    import tl2cgen
+    import treelite
+
+    tl2cgen.generate_c_code(treelite.sklearn.import_model(forest), str(folder / "made"), params={"parallel_comp": 0})
+    text = "\n".join((folder / "made" / name).read_text() for name in ("header.h", "main.c"))
+    text = text.replace('#include "header.h"', "")
+    n = forest.n_features_in_
+    entries = f"union Entry x[{n}]; for (int i = 0; i < {n}; ++i) x[i].fvalue = row[i];"
+    (folder / "net.c").write_text(
+        f'#include "rows.h"\n{text}\n' + _argmax(forest.n_classes_, f"{entries} predict(x, 0, p)")
+    )
+    return np.dtype(np.float32), "."
+
+
+def _argmax(classes: int, call: str) -> str:
+    return (
+        f"int net_predict(const TYPE *row) {{ double p[{classes}] = {{0}}; int best = 0; {call};\n"
+        f"for (int c = 1; c < {classes}; ++c) if (p[c] > p[best]) best = c;\nreturn best; }}\n"
+    )
+
+
+OTHERS = {
+    "emlearn inline": emlearn("inline"),
+    "emlearn loadable": emlearn("loadable"),
+    "m2cgen": m2cgen,
+    "tl2cgen": tl2cgen,
+}
+
+
+# -- tables ------------------------------------------------------------------------------------------------------------
+def tables(folder: Path | None, only: list[str]) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Yields name, whole numbers [rows, columns] and classes; columns with fractions are scaled to int16."""
+    if folder is None:
+        from sklearn import datasets
+
+        for name in ("digits", "breast_cancer", "wine"):
+            if not only or name in only:
+                yield name, *_whole(*getattr(datasets, f"load_{name}")(return_X_y=True))
+        return
+    import pandas as pd
+
+    for path in sorted(folder.glob("*.csv")):
+        if not only or path.stem in only:
+            frame = pd.read_csv(path)
+            yield path.stem, *_whole(frame.iloc[:, :-1].to_numpy(float), pd.factorize(frame.iloc[:, -1], sort=True)[0])
+
+
+def _whole(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Scales columns with fractions to int16, so that every program reads the same whole numbers."""
+    fractions = (x != np.round(x)).any(axis=0)
+    scale = np.where(fractions, 30_000 / np.maximum(np.abs(x).max(axis=0), 1e-30), 1)
+    return np.round(x * scale).astype(np.int32), y
+
+
+def compare(name: str, x: np.ndarray, y: np.ndarray, width: int, trees: int, rows: int) -> None:
+    """Prints a line for every program on one table."""
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.model_selection import train_test_split
+
+    x, x_test, y, y_test = train_test_split(x, y, test_size=0.2, random_state=0, stratify=y)
+    x_test, y_test = x_test[:rows], y_test[:rows]
+    model = hw.LogicClassifier(width=width, depth=1, random_state=0).fit(x, y)
+    circuit = model.circuit_.simplify()
+    kind = next(kind for kind in ("bytes", "int8", "int16", "int32") if _reads(circuit, kind, x))
+    gates = len(circuit.netlist.gate)
+    print(f"\n{name}: {gates} gates, {kind}, {len(x):,} rows to train, {len(x_test)} to run")
+    print("| program | accuracy | flash, bytes | RAM, bytes | instructions |\n|---|---|---|---|---|")
+    for form in ("code", "tables"):
+        show(f"hardwire, {form}", on_board(circuit, x_test, word=1, raw=kind, values=x, form=form), y_test)
+    forest = RandomForestClassifier(trees, min_samples_leaf=5, random_state=0).fit(x, y)
+    for title, write in OTHERS.items():
+        if importlib.util.find_spec(title.split()[0]) is None:
+            print(f"| {title} | not installed | | | |")
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            dtype, include = write(forest, Path(folder))
+            show(f"{title}, {trees} trees", run_board(Path(folder), x_test.astype(dtype), include=include), y_test)
+
+
+def _reads(circuit: Circuit, kind: str, x: np.ndarray) -> bool:
+    try:
+        input_format_of(circuit, kind, x)
+    except HardwireError:
+        return False
+    return bool(x.min() >= np.iinfo(DTYPES[kind]).min and x.max() <= np.iinfo(DTYPES[kind]).max) or kind == "int8"
+
+
+def show(title: str, found: Footprint, y: np.ndarray) -> None:
+    """Prints one line of a table."""
+    accuracy = 100 * float((found.classes == y).mean())
+    print(f"| {title} | {accuracy:.1f}% | {found.flash:,} | {found.ram:,} | {found.instructions:,.0f} |", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--circuit", help="a circuit file of digits, instead of training one")
-    for option, default in (("width", 1600), ("depth", 3), ("iterations", 600), ("word", 1)):
+    parser.add_argument("--circuit", help="a circuit of digits: measured in every form, nothing is trained")
+    parser.add_argument("--tables", type=Path, help="a folder of CSV files, the target in the last column")
+    parser.add_argument("--only", default="", help="names of tables, divided by commas")
+    for option, default in (("width", 500), ("trees", 10), ("rows", 200)):
         parser.add_argument(f"--{option}", type=int, default=default)
     options = parser.parse_args()
-    import hardwire as hw
-
-    data = hw.data.load("digits")
     if options.circuit:
-        circuit = Circuit.load(options.circuit)
-    else:
-        net = hw.LogicNetwork(
-            data.inputs, data.classes, options.width, options.depth, method="hard-st+cage", seed=0, encoder=data.encoder
-        )
-        hw.fit(net, data, iterations=options.iterations, batch_size=100, lr=0.02, evaluate_every=options.iterations)
-        circuit = Circuit.from_network(net).simplify()
-    raw = data.raw("test")
-    found = on_board(circuit, raw, word=options.word)
-    same = int((found.classes == circuit.predict(raw, raw=True)).sum())
-    accuracy = float((found.classes == data.test.y.numpy()).mean())
-    print(f"{len(circuit.netlist.gate):,} gates, {100 * accuracy:.2f}% of the test set on the board")
-    print(f"Cortex-M0+, -Os, --word {options.word}: {found.text:,} bytes of text, {found.ram:,} bytes of RAM")
-    print(f"the same class on {same} of {len(raw)} test images")
+        circuit, data = hw.zoo.load_circuit(options.circuit), hw.data.load("digits")
+        raw, labels = data.raw("test")[: options.rows], data.test.y.numpy()[: options.rows]
+        print("| form | accuracy | flash, bytes | RAM, bytes | instructions |\n|---|---|---|---|---|")
+        for word, form in ((1, "code"), (1, "tables"), (8, None), (32, None), (64, None)):
+            given = {} if form is None else {"form": form}
+            show(f"`word={word}`" + (f", {form}" if form else ""), on_board(circuit, raw, word=word, **given), labels)
+        return
+    for name, x, y in tables(options.tables, [name for name in options.only.split(",") if name]):
+        compare(name, x, y, options.width, options.trees, options.rows)
 
 
 if __name__ == "__main__":
