@@ -10,6 +10,7 @@ from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.provenance import Provenance
 from hardwire.circuit.sequential.state import State
 from hardwire.circuit.statistics import Statistics
+from hardwire.circuit.table_netlist import TableNetlist
 from hardwire.circuit.verify import Verification
 
-__all__ = ["Circuit", "Equivalence", "Netlist", "Provenance", "State", "Statistics", "Verification"]
+__all__ = ["Circuit", "Equivalence", "Netlist", "Provenance", "State", "Statistics", "TableNetlist", "Verification"]

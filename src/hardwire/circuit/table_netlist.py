@@ -38,6 +38,7 @@ class TableNetlist:
         HardwireError: If the arrays do not fit each other, or a table reads a node that does not come before it.
 
     Example:
+        >>> from hardwire.circuit import TableNetlist
         >>> majority = TableNetlist(3, [0b11101000], [3], [[0, 1, 2, 0, 0, 0]], [3])
         >>> majority.depth
         1
