@@ -27,18 +27,25 @@ RULE = (
 
 
 def headline(groups: list[RunGroup]) -> Section | None:
-    """The section on the group of one depth at the paper's width that has the most methods; None if there is none."""
+    """The section on the group of one depth at the paper's width that has the most cells; None if there is none.
+
+    Runs at the paper's own scale come first once they have enough complete rows, and then show no others.
+    """
     width = printed.SCALES[DATASET].width
     wide = [group for group in groups if group.dataset == DATASET and group.scale.width == width]
     known = [group for group in wide if not group.scale.beyond_paper]
     if not known:
         return None
     group = max(known, key=lambda group: (len(group.cells), group.main_depth * group.scale.iterations))
+    at_scale = [group for group in known if group.comparable_at(group.main_depth)]
+    if at_scale and len(_complete(at_scale[0])) >= _ENOUGH:
+        group = at_scale[0]
+    methods_shown = _complete(group) if group in at_scale else group.methods
     methods = table(
         "headline",
-        f"Six methods at {width:,} gates a layer, {group.main_depth} layers",
+        f"The methods at {width:,} gates a layer, {group.main_depth} layers",
         [*_COLUMNS, _PAPER],
-        [_row(group, method) for method in group.methods],
+        [_row(group, method) for method in methods_shown],
         notes=[
             f"MNIST-Binary, {group.main_depth} layers, {group.length}. Deployed: A^hard on the test set. The gap is "
             "the selection gap in points, at the τ where it is largest by size: at the end, and over the last 80% of "
@@ -50,6 +57,15 @@ def headline(groups: list[RunGroup]) -> Section | None:
         ],
     )
     return Section("headline", "At the paper's width", [methods], text=_advice(group))
+
+
+_ENOUGH = 3  # complete rows
+
+
+def _complete(group: RunGroup) -> list[str]:
+    """The methods that ran at all of the paper's temperatures, or with CAGE, which has none."""
+    taus = {method: set(group.over_taus(method, group.main_depth)) for method in group.methods}
+    return [method for method, own in taus.items() if METHOD_VARIANTS[method][1] or own >= set(printed.TAUS)]
 
 
 def _deployed(cell: SeedRuns) -> float:

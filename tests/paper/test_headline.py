@@ -2,12 +2,16 @@
 
 import pytest
 import small_studies
+from small_studies import made_run
 
 from hardwire import study
 from hardwire.selection import METHOD_VARIANTS
 from hardwire.study import Outcome
 from hardwire.study.description import parse
 from hardwire.study.reporting.content import build
+from hardwire_paper import printed
+from hardwire_paper.groups import group_runs
+from hardwire_paper.headline import headline
 
 WIDE = """
 name = "wide"
@@ -128,3 +132,16 @@ def test_claims_say_which_study_judged_them_and_that_others_wait(tmp_path):
     waiting = rows["systems-sampled"]
     assert waiting[1] == "not tested yet" and waiting[-1] == "–"
     assert rows["table-11"][-1] == "–"  # arithmetic needs no run
+
+
+def test_the_papers_scale_comes_first_once_it_has_complete_rows_and_shows_no_others():
+    short = [made_run(m, tau, depth=4, iterations=10_000) for m in METHOD_VARIANTS for tau in TAUS]
+    whole = [made_run("gumbel-st", tau) for tau in printed.TAUS]
+    whole += [made_run(name, 1.0) for name in CAGE] + [made_run("hard-st", tau) for tau in TAUS]
+
+    def shown(*runs):
+        layers = [group.at(depth) for group in group_runs(runs) for depth in group.depths]
+        return [row[0].text for row in headline(layers).tables[0].rows]
+
+    assert shown(*short, *whole) == ["Gumbel-ST", "Hard-ST+CAGE", "Gumbel-ST+CAGE"]
+    assert len(shown(*short, *whole[-2:])) == 6
