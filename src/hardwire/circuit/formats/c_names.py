@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hardwire.bits import Columns
 from hardwire.bits.units import RANGES
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.input_format import InputFormat
@@ -35,8 +36,18 @@ def table_words(circuit: Circuit, input_format: InputFormat) -> dict[str, Any]:
         "column_codes": codes("COLUMN", names),
         "class_names": list(map(quoted, labels)),
         "class_codes": codes("CLASS", labels),
-        "text_codes": [(at[name], quoted(name), codes(f"TEXT_{macro(name)}", known)) for name, known in texts.items()],
+        "text_codes": [
+            (at[name], _others(columns, name), codes(f"TEXT_{macro(name)}", known)) for name, known in texts.items()
+        ],
     } | _quantizer(circuit, input_format)
+
+
+def _others(columns: Columns | None, name: str) -> str:
+    """Says what the value is for other texts and for a missing one."""
+    if columns is None:
+        return ""
+    known = columns.codes(name)
+    return f"{known.other} for any other text, {known.missing} for a missing one"
 
 
 def quoted(value: object) -> str:

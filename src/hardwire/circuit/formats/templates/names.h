@@ -12,9 +12,9 @@ enum {
 <% endfor %>
 };
 <% endif %>
-<% for place, text, codes in text_codes %>
+<% for place, others, codes in text_codes %>
 
-/* Column «place» is a text; its value is the number of the text. */
+/* Column «place» is a text; its value is the number of the text: «others». */
 enum {
 <% for code in codes %>
     «NAME»_«code» = «loop.index0»,
