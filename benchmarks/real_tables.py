@@ -186,7 +186,7 @@ def report(results: dict) -> None:
         best = max(means.values())
         cells = [
             (f"**{means[name]:.3f}**" if means[name] == best else f"{means[name]:.3f}")
-            + f"\u00a0±\u00a0{spread[name]:.3f}"
+            + (f" ± {spread[name]:.3f}" if spread[name] else "")
             for name in names
         ]
         classes = found["classes"] or "a number"
