@@ -31,7 +31,7 @@ for file in /etc/pip.conf "$HOME/.config/pip/pip.conf" "$HOME/.pip/pip.conf" /et
 done
 
 mounted=()
-unmount() { for ((i = ${#mounted[@]} - 1; i >= 0; i--)); do umount "${mounted[i]}"; done; }
+unmount() { for ((i = ${#mounted[@]} - 1; i >= 0; i--)); do umount "${mounted[i]}" || umount --lazy "${mounted[i]}" || true; done; }
 trap unmount EXIT
 mount_in() {
   mkdir -p "$bare$1"
