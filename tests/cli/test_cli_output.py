@@ -147,7 +147,7 @@ def test_tab_completes_datasets_methods_recipes_formats_and_files(tmp_path):
     assert offered("train", "mn") == ["mnist", "mnist-binary"]
     assert offered("train", "m") == ["mnist", "mnist-binary", "mine.npz", "more/"]
     assert offered("train", "digits", "--method", "gum") == ["gumbel-st", "gumbel-st+cage"]
-    assert offered("records", "run", "mnist-") == ["mnist-8k", "mnist-conv"]
+    assert {"mnist-8k", "mnist-conv"} <= set(offered("records", "run", "mnist-"))
     assert set(offered("circuit", "export", "small.circuit", "out.")) >= {"out.c", "out.v", "out.wasm"}
     assert offered("gap", "mod") == ["model.safetensors"]
     assert offered("predict", "small.circuit", "ta") == ["table.csv"]

@@ -16,6 +16,7 @@ from hardwire import cli
 from hardwire.bits import Columns
 from hardwire.playground import page_of, write_page
 from hardwire.playground.share import LIT
+from hardwire.zoo import load_circuit
 
 ASSETS = Path(__file__).parents[2] / "docs" / "assets" / "playground"
 SHOW_ALL = "images => images.map(image => { playground.show(image); return playground.state.label; })"
@@ -27,7 +28,7 @@ browser = pytest.mark.browser
 @pytest.fixture(scope="module")
 def mnist():
     """The circuit of the site, and the first 200 test images."""
-    return hw.Circuit.load(ASSETS / "mnist.safetensors"), np.load(ASSETS / "mnist-200.npz")["x"]
+    return load_circuit("mnist-fast"), np.load(ASSETS / "mnist-200.npz")["x"]
 
 
 @pytest.fixture(scope="module")
