@@ -138,9 +138,10 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     ) -> tuple[Table, Numbers, Numbers]:
         """Checks the input and returns table, targets and weights as numbers; the first call makes the network."""
         self._check_settings()
-        if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+        shape = np.shape(y) if isinstance(y, list | tuple) else getattr(y, "shape", ())
+        if len(shape) == 2 and shape[1] > 1:
             raise HardwireError(
-                f"y has {np.shape(y)[1]} columns, and a circuit answers with one; wrap the estimator in "
+                f"y has {shape[1]} columns, and a circuit answers with one; wrap the estimator in "
                 f"sklearn.multioutput.{'MultiOutputRegressor' if self._numeric_target else 'MultiOutputClassifier'}"
             )
         name = getattr(y, "name", None)
