@@ -138,7 +138,7 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     ) -> tuple[Table, Numbers, Numbers]:
         """Checks the input and returns table, targets and weights as numbers; the first call makes the network."""
         self._check_settings()
-        shape = np.shape(y) if isinstance(y, list | tuple) else getattr(y, "shape", ())
+        shape: tuple[int, ...] = np.shape(y) if isinstance(y, list | tuple) else getattr(y, "shape", ())
         if len(shape) == 2 and shape[1] > 1:
             raise HardwireError(
                 f"y has {shape[1]} columns, and a circuit answers with one; wrap the estimator in "
