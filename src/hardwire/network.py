@@ -137,7 +137,7 @@ class LogicNetwork(Fused):
             layers = _make_layers(inputs, widths, arity, self.classes, seed, layer_options, input_subset)
         elif layer_options or any(given is not None for given in (inputs, width, depth, widths, arity, input_subset)):
             raise HardwireError("give either layers, or inputs and widths (with wiring, start and so on), not both")
-        self.layers = LayerList(_connect(_adopt(_check_layers(layers))))
+        self.layers = LayerList(connect_layers(_adopt(check_layers(layers))))
         self.selector = Selector(
             method, tau, cage, seed, choices=_choices(self.layers), wire_method=wire_method, noise=noise,
             wire_gradient=wire_gradient, straight_through=straight_through, surrogate=surrogate,
@@ -275,7 +275,7 @@ def fuse(model: nn.Module) -> LogicNetwork:
             f"{type(model).__name__} is not a network of gates; give a LogicNetwork, or an nn.Sequential of layers of "
             "gates with a GroupSum at the end"
         )
-    layers, head = _connect(_check_layers(children[:-1])), children[-1]
+    layers, head = connect_layers(check_layers(children[:-1])), children[-1]
     net = LogicNetwork.__new__(LogicNetwork)
     Fused.__init__(net, layers[0].engine)
     net.classes, net.group_sum = head.classes, head
@@ -286,7 +286,7 @@ def fuse(model: nn.Module) -> LogicNetwork:
     return net.train(model.training)
 
 
-def _check_layers(layers: Sequence[nn.Module]) -> list[GateLayer]:
+def check_layers(layers: Sequence[nn.Module]) -> list[GateLayer]:
     if not layers:
         raise HardwireError("layers [] leaves no layer; name at least one")
     for layer in layers:
@@ -299,7 +299,7 @@ def _check_layers(layers: Sequence[nn.Module]) -> list[GateLayer]:
     return list(layers)  # type: ignore[arg-type]  # each was checked
 
 
-def _connect(layers: Sequence[GateLayer]) -> Sequence[GateLayer]:
+def connect_layers(layers: Sequence[GateLayer]) -> Sequence[GateLayer]:
     """Tells each layer the shape of the one before; raises where they do not fit each other."""
     shape = layers[0].input_shape
     for layer in layers:

@@ -5,6 +5,7 @@ A new kind of layer defines its wiring (`levels`), its output shape, and how it 
 adds one.
 """
 
+import copy
 import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -27,6 +28,7 @@ from hardwire.temperature import Temperature
 LAYERS: dict[str, type["GateLayer"]] = {}
 _Measured = tuple[torch.Tensor | float, torch.Tensor, int, Callable[[torch.Tensor], torch.Tensor]]  # and a Share
 _Kind = TypeVar("_Kind", bound="type[GateLayer]")
+_Layer = TypeVar("_Layer", bound="GateLayer")
 
 
 def register_layer(kind: _Kind) -> _Kind:
@@ -169,6 +171,21 @@ class GateLayer(Fused):
     def restore(cls, config: dict[str, Any], tensors: dict[str, torch.Tensor]) -> "GateLayer":
         """A layer with these arguments for the state in `tensors`; it must not be larger than `size_of` says."""
         return cls(**config)
+
+    def wider(self, times: int) -> "GateLayer":
+        """A new layer for which this one is a part: drawn with the same settings, and so many times as wide."""
+        raise HardwireError(f"a layer of kind {self.kind} has no wider form, so nothing can be chosen by use there")
+
+    def keep(self, units: Sequence[int] | torch.Tensor) -> "GateLayer":
+        """A layer of these units (kernels or neurons) alone, which compute what they compute here."""
+        raise HardwireError(f"a layer of kind {self.kind} cannot keep some of its units; rebuild it with fewer")
+
+    def _taking_choice_of(self: _Layer, other: "GateLayer") -> _Layer:
+        """Makes choices as `other` does: with its engine, and its method if it was made with one."""
+        self.engine, self.own_choice = other.engine, other.own_choice
+        if other.own_choice:
+            self.selector = copy.deepcopy(other.selector)
+        return self
 
     def connect(self, shape: tuple[int, ...]) -> None:
         """Called by a network with the shape of the layer before; by default any shape of the right size fits."""

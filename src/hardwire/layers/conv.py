@@ -6,6 +6,7 @@ code knows about convolutions; engines, measurements and circuits see wires.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from torch import nn
 
 from hardwire.engine.functions import Choose, Entries
 from hardwire.engine.stack import CONST_ZERO, Level
-from hardwire.errors import HardwireError, unknown_name
+from hardwire.errors import HardwireError, unknown_name, whole_number
 from hardwire.gates import GATES
 from hardwire.layers.base import GateLayer, register_layer
 from hardwire.layers.conv_shape import ConvShape
@@ -24,7 +25,7 @@ from hardwire.layers.logic import RESIDUAL_BONUS, gate_pattern
 from hardwire.layers.lut import TABLE_BONUS, table_pattern
 from hardwire.layers.selector import Selector
 from hardwire.layers.size import LayerSize, check_derived
-from hardwire.layers.wired import STARTS, start_logits
+from hardwire.layers.wired import STARTS, check_subset, part_of, start_logits
 from hardwire.randomness import check_seed, generator, normal
 from hardwire.selection import Method
 from hardwire.temperature import Temperature
@@ -187,6 +188,35 @@ class LogicConv2d(GateLayer):
         if "leaves" not in tensors:
             raise HardwireError("a convolution needs the tensor leaves")
         return cls(**config, leaves=tensors["leaves"])
+
+    def wider(self, times: int) -> "LogicConv2d":
+        config = self.config() | {"kernels": self.kernels * whole_number("times", times)}
+        return LogicConv2d(**config)._taking_choice_of(self)
+
+    def keep(self, units: Sequence[int] | torch.Tensor) -> "LogicConv2d":
+        """A convolution of some of the kernels, with their leaves and logits, in this order.
+
+        Args:
+            units: The numbers of the kernels, each once.
+
+        Returns:
+            The new layer. It shares no tensors with this one, and stays frozen where this one is.
+
+        Example:
+            >>> import hardwire as hw
+            >>> hw.LogicConv2d((1, 8, 8), kernels=16, tree_depth=2, seed=0).keep([3, 5]).output_shape
+            (2, 6, 6)
+        """
+        kept = check_subset(units, self.kernels, "keep", "kernels").long().to(self.leaves.device)
+        config = self.config() | {"kernels": len(kept), "groups": 1}  # leaves say which channels they read
+        layer = LogicConv2d(**config, leaves=self.leaves[kept].cpu())._taking_choice_of(self)
+        for tree_level, logits in enumerate(self.logits):
+            part = logits.unflatten(0, (self.kernels, -1))[kept].flatten(0, 1)
+            layer.logits[tree_level] = part_of(logits, part)
+        if self.wire_logits is not None:
+            part = self.wire_logits.unflatten(1, (self.kernels, -1))[:, kept].flatten(1, 2)
+            layer.wire_logits = part_of(self.wire_logits, part)
+        return layer.to(self.leaves.device)
 
     def _apply(self, fn: Any, recurse: bool = True) -> "LogicConv2d":
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]

@@ -69,6 +69,11 @@ class OrPool2d(GateLayer):
         self.input_shape, self.output_shape = image_shape(shape), pooled
         self._wires = self._tree()
 
+    def wider(self, times: int) -> "OrPool2d":
+        channels, *image = getattr(self, "input_shape", (0, 0, 0))
+        shape = (channels * whole_number("times", times), *image) if channels else None
+        return OrPool2d(self.size, self.stride, shape, self.gradient, self.engine)
+
     def levels(self) -> list[Level]:
         if not self._wires:
             raise HardwireError("this pooling layer has no image shape; give shape=(channels, height, width)")

@@ -72,7 +72,7 @@ class WiredLayer(GateLayer):
         self.wiring_name, self.start, self.bonus = wiring, start, float(bonus)
         self.options = options if candidates is None else {"candidates": candidates, **options}
         check_wiring(wiring, self.options, arity)
-        subset = None if input_subset is None else check_input_subset(input_subset, self.inputs)
+        subset = None if input_subset is None else check_subset(input_subset, self.inputs)
         self.register_buffer("input_subset", subset)
         count = self.inputs if subset is None else len(subset)
         self.check_readable(count)
@@ -152,6 +152,34 @@ class WiredLayer(GateLayer):
             raise HardwireError(f"logits {list(logits.shape)} do not fit {neurons} neurons of {count} logits each")
         return cls(**config, wires=wires, input_subset=tensors.get("input_subset"))
 
+    def wider(self: _Layer, times: int) -> _Layer:
+        config = self.config() | {self.columns: self.neurons * whole_number("times", times)}
+        return type(self)(**config, input_subset=self.input_subset)._taking_choice_of(self)
+
+    def keep(self: _Layer, units: Sequence[int] | torch.Tensor) -> _Layer:
+        """A layer of some of the neurons, with their wires and logits, in this order.
+
+        Args:
+            units: The numbers of the neurons, each once.
+
+        Returns:
+            The new layer. It shares no tensors with this one, and stays frozen where this one is.
+
+        Example:
+            >>> import hardwire as hw
+            >>> layer = hw.LogicLayer(8, 6, seed=0)
+            >>> layer.keep([1, 4])
+            LogicLayer(8 -> 2)
+        """
+        kept = check_subset(units, self.neurons, "keep", "neurons").long().to(self.wiring.device)
+        config = self.config() | {self.columns: len(kept), "groups": 1}
+        wires = self.wiring[:, kept].contiguous()
+        layer = type(self)(**config, wires=wires, input_subset=self.input_subset)._taking_choice_of(self)
+        layer.logits = part_of(self.logits, self.logits[kept])
+        if self.wire_logits is not None:
+            layer.wire_logits = part_of(self.wire_logits, self.wire_logits[:, kept])
+        return layer
+
     def _start(self) -> torch.Tensor:
         return start_logits(
             self.start_pattern(), self.neurons, self.seed, f"{self.kind}.logits", self.start, self.bonus
@@ -174,17 +202,22 @@ def start_logits(pattern: torch.Tensor, rows: int, seed: int, path: str, start: 
     return logits
 
 
-def check_input_subset(input_subset: Sequence[int] | torch.Tensor, inputs: int) -> torch.Tensor:
-    """Returns the inputs that a layer may wire, as int32; raises unless each exists and is named once."""
-    subset = torch.as_tensor(input_subset)
-    whole = not (subset.is_floating_point() or subset.is_complex() or subset.dtype == torch.bool)
-    if not (whole and subset.ndim == 1 and len(subset) and subset.min() >= 0 and subset.max() < inputs):
-        raise HardwireError(
-            f"input_subset holds some of the inputs 0 to {inputs - 1}, at least one, not {input_subset!r:.60}"
-        )
-    if len(subset.unique()) < len(subset):
-        raise HardwireError("input_subset names an input twice; name each once")
-    return subset.to(torch.int32)
+def part_of(whole: nn.Parameter, part: torch.Tensor) -> nn.Parameter:
+    """A copy of a part of a parameter, as a parameter that learns if the whole does."""
+    return nn.Parameter(part.detach().clone(), requires_grad=whole.requires_grad)
+
+
+def check_subset(
+    subset: Sequence[int] | torch.Tensor, count: int, name: str = "input_subset", things: str = "inputs"
+) -> torch.Tensor:
+    """Returns some of the numbers below `count` as int32; raises unless each exists and is named once."""
+    numbers = torch.as_tensor(subset)
+    whole = not (numbers.is_floating_point() or numbers.is_complex() or numbers.dtype == torch.bool)
+    if not (whole and numbers.ndim == 1 and len(numbers) and numbers.min() >= 0 and numbers.max() < count):
+        raise HardwireError(f"{name} holds some of the {things} 0 to {count - 1}, at least one, not {subset!r:.60}")
+    if len(numbers.unique()) < len(numbers):
+        raise HardwireError(f"{name} names one of the {things} twice; name each once")
+    return numbers.to(torch.int32)
 
 
 def check_wires(wires: torch.Tensor, inputs: int, neurons: int, arity: int) -> torch.Tensor:

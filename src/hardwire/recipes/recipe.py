@@ -37,6 +37,7 @@ class Recipe:
         cooldown: Whether they are constant for 60% of the steps and then fall, instead of the cosine.
         augment: Arguments of `hw.data.augment`.
         redraw: Arguments of `hw.RedrawWires`.
+        choose: Arguments of `hw.choose_by_use`: layers whose kernels or neurons are chosen before the training.
         seed: Seed of everything random.
 
     Raises:
@@ -61,15 +62,17 @@ class Recipe:
     cooldown: bool = False
     augment: dict[str, Any] = field(default_factory=dict)
     redraw: dict[str, Any] = field(default_factory=dict)
+    choose: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
 
     def text(self) -> str:
         """The recipe as TOML, which `load` reads back from a file."""
         entries = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         given = {name: value for name, value in entries.items() if value not in ({}, []) and name != "name"}
-        tables = {name: given.pop(name, None) for name in ("network", "layers")}
+        tables = {name: given.pop(name, None) for name in ("network", "choose", "layers")}
         lines = [f"{name} = {_toml(value)}" for name, value in given.items()]
-        for name, table in [("[network]", tables["network"]), *(("[[layers]]", layer) for layer in self.layers)]:
+        plain = [(f"[{name}]", tables[name]) for name in ("network", "choose")]
+        for name, table in [*plain, *(("[[layers]]", layer) for layer in self.layers)]:
             if table:
                 lines += ["", name, *(f"{_key(key)} = {_toml(value)}" for key, value in table.items())]
         return "\n".join(lines) + "\n"
@@ -97,7 +100,7 @@ class Recipe:
 
 _TYPES: dict[str, type] = {
     **dict.fromkeys(("name", "title", "data"), str),
-    **dict.fromkeys(("rates", "network", "augment", "redraw"), dict),
+    **dict.fromkeys(("rates", "network", "augment", "redraw", "choose"), dict),
     "layers": list,
     **dict.fromkeys(("decay", "cooldown"), bool),
 }

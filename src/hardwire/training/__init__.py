@@ -5,6 +5,7 @@ next.
 """
 
 from hardwire.training.callbacks import Callback, TrainingRun
+from hardwire.training.choosing import ChosenLayers, LayerChoice, choose_by_use
 from hardwire.training.divergence import TrainingDiverged
 from hardwire.training.fit import fit
 from hardwire.training.history import History, Record
@@ -18,8 +19,10 @@ from hardwire.training.train import TrainedNetwork, train
 
 __all__ = [
     "Callback",
+    "ChosenLayers",
     "GapMeasures",
     "History",
+    "LayerChoice",
     "Record",
     "RedrawWires",
     "Settings",
@@ -28,6 +31,7 @@ __all__ = [
     "TrainingDiverged",
     "TrainingJob",
     "TrainingRun",
+    "choose_by_use",
     "fit",
     "memory_needed",
     "train",

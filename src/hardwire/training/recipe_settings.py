@@ -29,7 +29,7 @@ def settings_of(recipe: Recipe, dataset: str | None = None, **given: Any) -> Set
     given = {name: value for name, value in given.items() if value is not None}
     own = _own_settings(recipe)
     if any(name in given for name in _SIZES):
-        own = {name: value for name, value in own.items() if name not in (*_SIZES, "layers")}
+        own = {name: value for name, value in own.items() if name not in (*_SIZES, "layers", "choose")}
     if "epochs" in given:
         own.pop("iterations")
     if "tau" in given or given.get("cage") is False:
@@ -55,6 +55,7 @@ def _own_settings(recipe: Recipe) -> dict[str, Any]:
         "layers": tuple(recipe.layers),
         "augment": recipe.augment,
         "redraw": recipe.redraw or None,
+        "choose": recipe.choose or None,
         "evaluate_every": max(1, recipe.iterations // EVALUATIONS),
         "wiring": "random",
         "options": options,
@@ -84,6 +85,7 @@ def recipe_of(settings: Settings, classes: int, name: str = "settings") -> Recip
         cooldown=settings.schedule == "cooldown",
         augment=dict(settings.augment),
         redraw=_redraw(settings.redraw),
+        choose=dict(settings.choose or {}),
         seed=settings.seed,
     )
 

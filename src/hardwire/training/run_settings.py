@@ -1,7 +1,8 @@
 """Training a network as some settings say: learning rates, schedule, augmentation and redrawn wires around `fit`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -12,6 +13,7 @@ from hardwire.network import LogicNetwork
 from hardwire.training.arguments import whole_steps
 from hardwire.training.build import build
 from hardwire.training.callbacks import Callback
+from hardwire.training.choosing import check_choose, choose_by_use, freeze_layer, trial_checkpoint
 from hardwire.training.fit import fit
 from hardwire.training.history import History
 from hardwire.training.redraw import RedrawWires
@@ -38,22 +40,57 @@ def train_network(
         "keep_best": settings.keep_best,
         "scheduler": _schedule(settings, data),
     }
+    training = augmented(settings, data)
+    if settings.choose is not None:
+        choose_layers(settings, net, training, given | options)
     if settings.rates:
         given["optimizer"] = torch.optim.Adam(parameter_groups(net, settings.lr, settings.rates), fused=True)
-    return fit(
+    history = fit(
         net,
-        augmented(settings, data),
+        training,
         settings.iterations,
         settings.batch_size,
         settings.lr,
         callbacks=callbacks,
         **given | options,
     )
+    remove_trials(settings, net, options.get("checkpoint"))
+    return history
 
 
 def augmented(settings: "Settings", data: Dataset) -> Dataset:
     """The dataset as training reads it."""
     return build("augment", partial(datasets.augment, data), settings.augment) if settings.augment else data
+
+
+def choose_layers(settings: "Settings", net: LogicNetwork, data: Dataset, options: Mapping[str, Any]) -> None:
+    """Chooses layers by use before the training, and freezes them.
+
+    A run that is resumed finds the chosen layers in its checkpoint; while it was still choosing there was none, and
+    trials have checkpoints of their own.
+    """
+    choose = check_choose(settings.choose)
+    numbers, checkpoint, resume = choose.numbers(list(net.layers)), options.get("checkpoint"), options.get("resume", True)
+    if not (checkpoint is not None and resume and Path(checkpoint).expanduser().exists()):
+        chosen = choose_by_use(
+            list(net.layers), data, **vars(choose), batch_size=settings.batch_size, lr=settings.lr, seed=settings.seed,
+            validation=options.get("validation"), engine=settings.engine, checkpoint=checkpoint, resume=resume,
+            progress=options.get("progress"),
+        )  # fmt: skip
+        for number in numbers:
+            state = chosen.layers[number].state_dict()
+            layer = net.layers[number]
+            layer.load_state_dict({name: state[name] for name in layer.state_dict()})
+    for number in numbers:
+        freeze_layer(net.layers[number])
+
+
+def remove_trials(settings: "Settings", net: LogicNetwork, checkpoint: Any) -> None:
+    """Deletes the checkpoints of finished trials."""
+    if settings.choose is None or checkpoint is None:
+        return
+    for number in check_choose(settings.choose).numbers(list(net.layers)):
+        trial_checkpoint(checkpoint, number).unlink(missing_ok=True)
 
 
 def parameter_groups(net: LogicNetwork, lr: float, rates: Any) -> list[dict[str, Any]]:

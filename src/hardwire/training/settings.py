@@ -19,6 +19,7 @@ from hardwire.network import LogicNetwork, equal_widths
 from hardwire.recipes.defaults import BITS, DEFAULTS, default_name, kind_of, round_up, steps_for, width_for
 from hardwire.selection import parse_method
 from hardwire.training.build import build_network
+from hardwire.training.choosing import check_choose
 from hardwire.training.job import TrainingJob, check_distinct, make_folder
 from hardwire.training.schedules import SCHEDULES
 
@@ -44,6 +45,8 @@ class Settings:
         wiring: The wiring, as in `LogicNetwork`; "auto" is "structured" for images and "random" otherwise.
         candidates: Candidates for each wire, for learned wiring.
         redraw: Arguments of `RedrawWires`, or its `every` alone: replace losing candidates, for learned wiring.
+        choose: Arguments of `hw.choose_by_use`, such as {"pool": 3}: layers whose kernels or neurons are chosen by use
+            before the training, and then frozen.
         start: Initial logits, as in `LogicNetwork`.
         options: Further arguments of `LogicNetwork`, such as {"wire_gradient": "mixture"}.
         iterations: Optimizer steps. Default: that of the dataset's kind, for a table by its rows.
@@ -85,6 +88,7 @@ class Settings:
     wiring: str = BITS.wiring
     candidates: int | None = BITS.candidates
     redraw: Mapping[str, Any] | int | None = None
+    choose: Mapping[str, Any] | None = None
     start: str = BITS.start
     options: Mapping[str, Any] = field(default_factory=dict)
     iterations: int | None = None
@@ -158,6 +162,8 @@ class Settings:
             raise HardwireError("layers must be tables, each with a kind: [[layers]]")
         if not (self.redraw is None or isinstance(self.redraw, int | Mapping)):
             raise HardwireError(f"redraw is {_short(self.redraw)}; it must be a number of iterations, or a table")
+        if self.choose is not None:
+            check_choose(self.choose)
         for name, rate in {"all": self.lr, **self.rates}.items():
             if isinstance(rate, bool) or not isinstance(rate, int | float):
                 raise HardwireError(f"the learning rate of {_short(name)} is {_short(rate)}; use a number such as 0.01")
@@ -301,6 +307,7 @@ _NAME_PARTS = {  # setting -> its abbreviation in the name of a model file
     "wiring": "",
     "candidates": "of",
     "redraw": "redraw",
+    "choose": "choose",
     "start": "",
     "options": "",
     "batch_size": "batch",
