@@ -255,7 +255,7 @@ def test_a_layer_wires_only_the_inputs_that_it_is_to_read(options):
 
 
 def test_an_input_named_twice_is_refused():
-    with pytest.raises(hw.HardwireError, match="names an input twice"):
+    with pytest.raises(hw.HardwireError, match="names one of the inputs twice"):
         hw.LogicLayer(50, 40, seed=0, input_subset=[3, 7, 3])
 
 

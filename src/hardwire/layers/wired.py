@@ -168,8 +168,8 @@ class WiredLayer(GateLayer):
         Example:
             >>> import hardwire as hw
             >>> layer = hw.LogicLayer(8, 6, seed=0)
-            >>> layer.keep([1, 4])
-            LogicLayer(8 -> 2)
+            >>> layer.keep([1, 4]).neurons
+            2
         """
         kept = check_subset(units, self.neurons, "keep", "neurons").long().to(self.wiring.device)
         config = self.config() | {self.columns: len(kept), "groups": 1}

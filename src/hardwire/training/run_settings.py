@@ -70,7 +70,11 @@ def choose_layers(settings: "Settings", net: LogicNetwork, data: Dataset, option
     trials have checkpoints of their own.
     """
     choose = check_choose(settings.choose)
-    numbers, checkpoint, resume = choose.numbers(list(net.layers)), options.get("checkpoint"), options.get("resume", True)
+    numbers, checkpoint, resume = (
+        choose.numbers(list(net.layers)),
+        options.get("checkpoint"),
+        options.get("resume", True),
+    )
     if not (checkpoint is not None and resume and Path(checkpoint).expanduser().exists()):
         chosen = choose_by_use(
             list(net.layers), data, **vars(choose), batch_size=settings.batch_size, lr=settings.lr, seed=settings.seed,
