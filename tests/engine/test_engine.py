@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import hardwire as hw
 from hardwire.engine import ENGINES, MODES
 from hardwire.engine.reference import _Bilinear
+from hardwire.gates import COEFFICIENTS
 
 rows = st.integers(1, 5)
 
@@ -130,7 +131,10 @@ def test_gradients_of_a_soft_reference_network_are_those_of_finite_differences(m
 def test_gradients_of_the_bilinear_operation_are_those_of_finite_differences_also_the_second_ones():
     generator = torch.Generator().manual_seed(0)
     h = torch.rand(5, 3, dtype=torch.float64, generator=generator).requires_grad_()
-    c = torch.randn(7, 4, dtype=torch.float64, generator=generator).requires_grad_()
+    weights = torch.randn(7, 16, dtype=torch.float64, generator=generator).softmax(1)
+    c = (
+        weights @ torch.tensor(COEFFICIENTS.tolist(), dtype=torch.float64)
+    ).requires_grad_()  # mixtures, which stay in [0, 1]
     first, second = torch.tensor([0, 0, 1, 2, 4, 4, 3]), torch.tensor([0, 1, 1, 4, 2, 4, 0])
     assert torch.autograd.gradcheck(lambda h, c: _Bilinear.apply(h, c, first, second), (h, c))
     assert torch.autograd.gradgradcheck(lambda h, c: _Bilinear.apply(h, c, first, second), (h, c))

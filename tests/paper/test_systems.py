@@ -121,7 +121,7 @@ def test_systems_and_networks_share_a_store_and_a_report(tmp_path):
     assert progress.done == 4
     with study.Store(path, create=True) as store:
         small_studies.put(store, small_studies.made_result(dataset="digits", width=100))
-    page = study.report(path, tmp_path / "report").read_text()
+    page = study.report(path, tmp_path / "report", png=True).read_text()
     names = re.findall(r'\bid="([^"]+)"', page)
     assert {"systems", "systems-gaps-data", "settings"} <= set(names) and len(names) == len(set(names))
     text = (tmp_path / "report/tables/systems.csv").read_text()

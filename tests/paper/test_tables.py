@@ -55,7 +55,7 @@ def test_only_seeds_that_both_sides_have_are_paired():
 
 def test_final_and_peak_are_means_over_seeds_in_points():
     runs = [
-        made_run("soft-mix", 2.0, seed, selection=(0.9, *peaks, 0.01), deploy=(0.5,) * 5)
+        made_run("soft-mix", 2.0, seed, selection=(0.9, *peaks, 0.01, 0.01), deploy=(0.5,) * 6)
         for seed, peaks in enumerate([(0.20, 0.1, 0.1), (0.1, 0.1, 0.30)])
     ]
     assert texts(tables.selection_gap(group_of(*runs))) == {
@@ -97,8 +97,8 @@ def test_the_cross_dataset_peak_counts_negative_gaps_too():
 
 
 def test_trajectories_show_the_range_of_the_last_80_percent_unless_it_is_zero():
-    soft = made_run("soft-mix", 2.0, selection=(0.5, 0.24, 0.1, 0.05, 0.006), deploy=(0.9,) * 5)
-    hard = made_run("hard-st", 2.0, selection=(0.0,) * 5, deploy=(0.9,) * 5)
+    soft = made_run("soft-mix", 2.0, selection=(0.5, 0.24, 0.1, 0.08, 0.05, 0.006), deploy=(0.9,) * 6)
+    hard = made_run("hard-st", 2.0, selection=(0.0,) * 6, deploy=(0.9,) * 6)
     table = tables.trajectories(group_of(soft, hard))
     assert texts(table) == {"Soft-Mix": ["6", "+0.6 [+0.6, +24.0]"], "Hard-ST": ["6", "+0.0"]}
     assert [row[2].reference for row in table.rows] == ["+0.6 [+0, +24]", "+0.0"]

@@ -192,8 +192,9 @@ def report(
         list[Path] | None,
         typer.Option(help="A Markdown page whose parts between `report:` comments are rewritten; repeatable."),
     ] = None,
+    png: Annotated[bool, typer.Option("--png", help="Write each figure as a PNG, too.")] = False,
 ) -> None:
-    """Write a report: results first, then tables, figures and statistics, as HTML and Markdown with CSV, SVG and PNG.
+    """Write a report: results first, then tables, figures and statistics, as HTML and Markdown with CSV and SVG.
 
     Example:
 
@@ -209,7 +210,7 @@ def report(
     with Store(store) as opened:
         built = build(opened)
     terminal.show(built, make_console())
-    typer.echo(f"wrote {write_report(built, out)}")
+    typer.echo(f"wrote {write_report(built, out, png)}")
     for path in fill_pages(built, into or []):
         typer.echo(f"wrote {path}")
 

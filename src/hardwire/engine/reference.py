@@ -122,12 +122,12 @@ def run(request: Request, prepared: CheckedStack | None, choice: Sequence[LevelC
     parameters = stack.parameters()
     dtype = parameters[0].dtype if parameters else torch.float32
     h = _columns(request.x, dtype, deploy=request.mode == "deploy")
-    made = {-1: h}  # outputs that a later level reads
+    made, read_later = {-1: h}, stack.read_later  # outputs that a later level reads
     for number, (level, rule, chosen) in enumerate(zip(stack.levels, request.rules, choice, strict=True)):
         if level.reads is not None:
             h = torch.cat([made[source.level][source.start : source.stop] for source in level.reads])
         h = _level(h, level, rule, chosen)
-        if number in stack.read_later:
+        if number in read_later:
             made[number] = h
     if stack.head is None:
         return h.T

@@ -7,7 +7,6 @@ has to know either. Surprising: a wire may be `CONST_ZERO`, the constant 0; padd
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -156,7 +155,7 @@ class Stack:
     def parameters(self) -> list[torch.Tensor]:
         return [logits for level in self.levels for logits in level.parameters()]
 
-    @cached_property
+    @property
     def read_later(self) -> frozenset[int]:
         """The numbers of the levels that `reads` of others name, and -1 if one of them names the input."""
         return frozenset(source.level for level in self.levels for source in level.reads or ())

@@ -90,12 +90,13 @@ def run(
             opened.mark_interrupted()
 
 
-def report(store: str | PathLike[str], folder: str | PathLike[str]) -> Path:
+def report(store: str | PathLike[str], folder: str | PathLike[str], png: bool = False) -> Path:
     """Writes the tables and figures of a store.
 
     Args:
         store: A SQLite file, or a folder of published results.
         folder: Where to write; it is made if it does not exist.
+        png: Whether to write each figure as a PNG as well.
 
     Returns:
         The path of the HTML page.
@@ -107,4 +108,4 @@ def report(store: str | PathLike[str], folder: str | PathLike[str]) -> Path:
     from hardwire.study.reporting import build, write_report
 
     with Store(store) as opened:
-        return write_report(build(opened), Path(folder).expanduser())
+        return write_report(build(opened), Path(folder).expanduser(), png)

@@ -1,4 +1,4 @@
-"""`write_report`: one self-contained HTML page, the same as Markdown, tables as CSV, figures as SVG and PNG."""
+"""`write_report`: one self-contained HTML page, the same as Markdown, tables as CSV, figures as SVG."""
 
 from importlib import resources
 from pathlib import Path
@@ -11,12 +11,13 @@ from hardwire.study.reporting.markdown import to_markdown
 __all__ = ["Report", "build", "to_html", "to_markdown", "write_report"]
 
 
-def write_report(report: Report, folder: Path) -> Path:
+def write_report(report: Report, folder: Path, png: bool = False) -> Path:
     """Writes a report as HTML and Markdown, with its tables and figures as files.
 
     Args:
         report: The report, from `build`.
         folder: Where to write; it is made if it does not exist.
+        png: Whether to write each figure as a PNG as well, which takes half as long again.
 
     Returns:
         The page, folder/index.html.
@@ -27,7 +28,8 @@ def write_report(report: Report, folder: Path) -> Path:
         write_whole(folder / "tables" / f"{table.slug}.csv", csv_bytes(*table.flat()))
     for figure in report.figures:
         write_whole(folder / "figures" / f"{figure.slug}.svg", figure.svg())
-        write_whole(folder / "figures" / f"{figure.slug}.png", figure.png())
+        if png:
+            write_whole(folder / "figures" / f"{figure.slug}.png", figure.png())
     write_whole(folder / "report.md", to_markdown(report))
     write_whole(folder / "index.html", to_html(report))
     return folder / "index.html"
