@@ -21,31 +21,31 @@ std::vector<Run> runs_of(Matrix<const std::int32_t> rows) {
   return runs;
 }
 
-AloneProgram alone_of(std::size_t bits, std::size_t first_output, Vector<const std::int32_t> class_of,
+BitImageProgram bit_image_of(std::size_t bits, std::size_t first_output, Vector<const std::int32_t> class_of,
                       std::size_t classes, Matrix<const std::int32_t> targets, Matrix<const std::int32_t> rows) {
-  std::vector<AloneGate> gates;
+  std::vector<BitImageGate> gates;
   for (std::size_t i = 0; i < rows.shape(0); ++i) gates.push_back({rows(i, 0), rows(i, 1), rows(i, 2)});
-  std::vector<AloneWord> words;
+  std::vector<BitImageWord> words;
   for (std::size_t i = 0; i < targets.shape(0); ++i) words.push_back({targets(i, 0), targets(i, 1)});
-  return alone_program(bits, first_output, {class_of.data(), class_of.data() + class_of.shape(0)}, classes, words,
+  return bit_image_program(bits, first_output, {class_of.data(), class_of.data() + class_of.shape(0)}, classes, words,
                        gates);
 }
 
 CircuitProgram make_program(std::size_t inputs, std::size_t slots, std::size_t classes,
                             Matrix<const std::int32_t> operations, Matrix<const std::int32_t> runs,
-                            Vector<const std::int32_t> outputs, std::size_t single_slots,
-                            Matrix<const std::int32_t> single_operations, Matrix<const std::int32_t> single_runs,
-                            std::size_t alone_bits, std::size_t alone_first_output,
-                            Vector<const std::int32_t> alone_class_of, Matrix<const std::int32_t> alone_words,
-                            Matrix<const std::int32_t> alone_gates) {
+                            Vector<const std::int32_t> outputs, std::size_t byte_slots,
+                            Matrix<const std::int32_t> byte_operations, Matrix<const std::int32_t> byte_runs,
+                            std::size_t bit_count, std::size_t bit_first_output,
+                            Vector<const std::int32_t> bit_class_of, Matrix<const std::int32_t> bit_words,
+                            Matrix<const std::int32_t> bit_gates) {
   return {inputs,
           slots,
           classes,
           operations_of(operations),
           runs_of(runs),
           {outputs.data(), outputs.data() + outputs.shape(0)},
-          single_program(single_slots, runs_of(single_runs), operations_of(single_operations)),
-          alone_of(alone_bits, alone_first_output, alone_class_of, classes, alone_words, alone_gates),
+          byte_image_program(byte_slots, runs_of(byte_runs), operations_of(byte_operations)),
+          bit_image_of(bit_count, bit_first_output, bit_class_of, classes, bit_words, bit_gates),
           {}};
 }
 
@@ -63,17 +63,17 @@ std::vector<TableOperation> tables_of(Matrix<const std::int32_t> rows, Vector<co
 CircuitProgram make_table_program(std::size_t inputs, std::size_t slots, std::size_t classes,
                                   Matrix<const std::int32_t> rows, Vector<const std::uint64_t> entries,
                                   Matrix<const std::int32_t> runs, Vector<const std::int32_t> outputs,
-                                  std::size_t single_slots, Matrix<const std::int32_t> single_rows,
-                                  Vector<const std::uint64_t> single_entries,
-                                  Matrix<const std::int32_t> single_runs) {
-  SingleProgram single{single_slots, runs_of(single_runs), {}, {}, tables_of(single_rows, single_entries)};
+                                  std::size_t byte_slots, Matrix<const std::int32_t> byte_rows,
+                                  Vector<const std::uint64_t> byte_entries,
+                                  Matrix<const std::int32_t> byte_runs) {
+  ByteImageProgram byte_image{byte_slots, runs_of(byte_runs), {}, {}, tables_of(byte_rows, byte_entries)};
   return {inputs,
           slots,
           classes,
           {},
           runs_of(runs),
           {outputs.data(), outputs.data() + outputs.shape(0)},
-          std::move(single),
+          std::move(byte_image),
           {},
           tables_of(rows, entries)};
 }
@@ -152,13 +152,13 @@ void bind_circuit(nb::module_& m) {
   auto program = nb::class_<CircuitProgram>(m, "CircuitProgram");
   m.def("circuit_program", &make_program, nb::arg("inputs"), nb::arg("slots"), nb::arg("classes"),
         nb::arg("operations").noconvert(), nb::arg("runs").noconvert(), nb::arg("outputs").noconvert(),
-        nb::arg("single_slots"), nb::arg("single_operations").noconvert(), nb::arg("single_runs").noconvert(),
-        nb::arg("alone_bits"), nb::arg("alone_first_output"), nb::arg("alone_class_of").noconvert(),
-        nb::arg("alone_words").noconvert(), nb::arg("alone_gates").noconvert());
+        nb::arg("byte_slots"), nb::arg("byte_operations").noconvert(), nb::arg("byte_runs").noconvert(),
+        nb::arg("bit_count"), nb::arg("bit_first_output"), nb::arg("bit_class_of").noconvert(),
+        nb::arg("bit_words").noconvert(), nb::arg("bit_gates").noconvert());
   m.def("table_program", &make_table_program, nb::arg("inputs"), nb::arg("slots"), nb::arg("classes"),
         nb::arg("rows").noconvert(), nb::arg("entries").noconvert(), nb::arg("runs").noconvert(),
-        nb::arg("outputs").noconvert(), nb::arg("single_slots"), nb::arg("single_rows").noconvert(),
-        nb::arg("single_entries").noconvert(), nb::arg("single_runs").noconvert());
+        nb::arg("outputs").noconvert(), nb::arg("byte_slots"), nb::arg("byte_rows").noconvert(),
+        nb::arg("byte_entries").noconvert(), nb::arg("byte_runs").noconvert());
   bind_rows<Matrix<const std::uint64_t>>(program);
   bind_rows<Matrix<const std::uint8_t>>(program);
   bind_rows<Matrix<const bool>>(program);

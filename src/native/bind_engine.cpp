@@ -60,9 +60,9 @@ Samples samples(const Words& words, const Floats& floats) {
 }
 
 SelectionRule make_rule(bool hard, bool noisy, float tau, std::uint64_t seed, std::uint32_t step, std::uint32_t draw,
-                        std::uint32_t place, bool confidence, bool per_sample, bool clean_surrogate) {
+                        std::uint32_t noise_stream, bool confidence, bool per_sample, bool clean_surrogate) {
   const auto low = static_cast<std::uint32_t>(seed), high = static_cast<std::uint32_t>(seed >> 32);
-  return {hard, noisy, tau, low, high, draw, step, place, confidence, per_sample, clean_surrogate};
+  return {hard, noisy, tau, low, high, draw, step, noise_stream, confidence, per_sample, clean_surrogate};
 }
 
 void check_shapes(const Stack& stack, const GivenLogits& logits) {
@@ -123,7 +123,7 @@ void bind_engine(nb::module_& m) {
   nb::class_<Choice>(m, "Choice").def(nb::init<>());
   nb::class_<SelectionRule>(m, "SelectionRule");
   m.def("selection_rule", &make_rule, nb::arg("hard"), nb::arg("noisy"), nb::arg("tau"), nb::arg("seed"),
-        nb::arg("step"), nb::arg("draw"), nb::arg("place"), nb::arg("confidence"), nb::arg("per_sample"),
+        nb::arg("step"), nb::arg("draw"), nb::arg("noise_stream"), nb::arg("confidence"), nb::arg("per_sample"),
         nb::arg("clean_surrogate") = false);
   nb::class_<LevelRule>(m, "LevelRule");
   m.def(

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "circuit_alone.hpp"
+#include "circuit_bit_image.hpp"
 #include "packing.hpp"
 #include "threads.hpp"
 #include "words.hpp"
@@ -28,7 +28,7 @@ class Worker {
       : program_(program), input_(input), output_(output), lanes_(lanes), row_words_(word_count(program.inputs)) {
     const std::size_t widest = lanes_for(input.rows, lanes);
     // a slot is a whole number of cache lines, if the first one starts at a line
-    const std::size_t words = std::max(program.slots * widest, word_count(8 * program.single.slots));
+    const std::size_t words = std::max(program.slots * widest, word_count(8 * program.byte_image.slots));
     memory_ = std::make_unique_for_overwrite<std::uint64_t[]>(words + 8);
     slots_ = memory_.get() + (8 - reinterpret_cast<std::uintptr_t>(memory_.get()) / sizeof(std::uint64_t) % 8) % 8;
     if (input.thresholds)
@@ -76,21 +76,21 @@ class Worker {
 
 }  // namespace
 
-SingleProgram single_program(std::size_t slots, std::vector<Run> runs, const std::vector<Operation>& operations) {
-  SingleProgram single{slots, std::move(runs), {}, {}, {}};
+ByteImageProgram byte_image_program(std::size_t slots, std::vector<Run> runs, const std::vector<Operation>& operations) {
+  ByteImageProgram byte_image{slots, std::move(runs), {}, {}, {}};
   if (slots > std::size_t(UINT16_MAX) + 1) {
-    single.wide = operations;
-    return single;
+    byte_image.wide = operations;
+    return byte_image;
   }
   for (const auto& [target, first, second] : operations)
-    single.narrow.push_back(
+    byte_image.narrow.push_back(
         {static_cast<std::uint16_t>(target), static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(second)});
-  return single;
+  return byte_image;
 }
 
 namespace {
 
-Gates64 gates_of(const AloneGate* gates, std::int32_t target, AloneLines& lines) {
+Gates64 gates_of(const BitImageGate* gates, std::int32_t target, BitImageLines& lines) {
   Gates64 word{{}, {}, 0, 0, 0, 0, static_cast<std::uint32_t>(target), 0, 0};
   std::int32_t first[kWordSamples], second[kWordSamples];
   for (std::size_t i = 0; i < kWordSamples; ++i) {
@@ -108,13 +108,13 @@ Gates64 gates_of(const AloneGate* gates, std::int32_t target, AloneLines& lines)
 
 }  // namespace
 
-AloneProgram alone_program(std::size_t bits, std::size_t first_output, const std::vector<std::int32_t>& class_of,
-                           std::size_t classes, const std::vector<AloneWord>& words,
-                           const std::vector<AloneGate>& gates) {
-  AloneProgram program{{}, {}, {}, {}, bits / kLineBits + 1};
-  if (!can_run_alone()) return program;
+BitImageProgram bit_image_program(std::size_t bits, std::size_t first_output, const std::vector<std::int32_t>& class_of,
+                           std::size_t classes, const std::vector<BitImageWord>& words,
+                           const std::vector<BitImageGate>& gates) {
+  BitImageProgram program{{}, {}, {}, {}, bits / kLineBits + 1};
+  if (!can_run_bit_image()) return program;
   std::vector<Gates64> made(words.size());
-  std::vector<AloneLines> lines(words.size());
+  std::vector<BitImageLines> lines(words.size());
   std::vector<std::size_t> order(words.size());
   for (std::size_t w = 0; w < words.size(); ++w) {
     made[w] = gates_of(&gates[w * kWordSamples], words[w].target, lines[w]);
@@ -152,7 +152,7 @@ Thresholds::Thresholds(std::size_t columns, std::size_t levels, std::vector<std:
 
 void run_circuit(const CircuitProgram& program, const CircuitInput& input, const CircuitOutput& output,
                  std::size_t lanes, std::size_t threads) {
-  if (input.rows == 1 && !program.alone.gates.empty()) return run_alone(program, input, output);
+  if (input.rows == 1 && !program.bit_image.gates.empty()) return run_bit_image(program, input, output);
   const std::size_t tile = lanes * kWordSamples, tiles = (input.rows + tile - 1) / tile;
   threads = std::max<std::size_t>(1, std::min(threads, tiles));
   parallel_for(static_cast<int>(threads), static_cast<std::int64_t>(threads), [&](std::int64_t part, int) {

@@ -9,21 +9,21 @@
 
 namespace hardwire {
 
-// For one image alone, as `SingleView` says; one of `narrow` and `wide` is empty.
-struct SingleProgram {
+// For a single image, as `ByteImageView` says; one of `narrow` and `wide` is empty.
+struct ByteImageProgram {
   std::size_t slots = 0;
   std::vector<Run> runs;
   std::vector<NarrowOperation> narrow;
   std::vector<Operation> wide;
   std::vector<TableOperation> tables = {};  // in place of both
 
-  SingleView view() const {
+  ByteImageView view() const {
     return {runs.size(), runs.data(), wide.empty() ? narrow.data() : nullptr, wide.data(),
             tables.empty() ? nullptr : tables.data()};
   }
 };
 
-// One image alone as bits; see circuit_alone.hpp. Where 64 operands are: the byte in its line and the bit of that byte,
+// A single image as bits; see circuit_bit_image.hpp. Where 64 operands are: the byte in its line and the bit of that byte,
 // as a mask.
 struct Operands {
   alignas(64) std::uint8_t byte[64], mask[64];
@@ -45,7 +45,7 @@ struct alignas(64) Line512 {
 struct ClassLines {
   std::size_t begin, count;
 };
-struct AloneProgram {
+struct BitImageProgram {
   std::vector<Gates64> gates;      // empty where the machine cannot run it
   std::vector<OperandLine> lines;  // of the first, then of the second operands of each 64 gates
   std::vector<ClassLines> classes;
@@ -58,30 +58,30 @@ struct CircuitProgram {
   std::vector<Operation> operations;
   std::vector<Run> runs;
   std::vector<std::int32_t> outputs;
-  SingleProgram single;
-  AloneProgram alone;
+  ByteImageProgram byte_image;
+  BitImageProgram bit_image;
   std::vector<TableOperation> tables = {};  // in place of operations
 
   CircuitView view() const {
     return {inputs,      slots,          classes,       runs.size(), outputs.size(), operations.data(),
-            runs.data(), outputs.data(), single.view(), tables.empty() ? nullptr : tables.data()};
+            runs.data(), outputs.data(), byte_image.view(), tables.empty() ? nullptr : tables.data()};
   }
 };
 
-// Slots, runs and operations of an image alone.
-SingleProgram single_program(std::size_t slots, std::vector<Run> runs, const std::vector<Operation>& operations);
+// Slots, runs and operations of a single image.
+ByteImageProgram byte_image_program(std::size_t slots, std::vector<Run> runs, const std::vector<Operation>& operations);
 
 // bits: how many there are; words: the targets of 64 gates each in turn, and the level that they are of; class_of: of
 // the outputs, which lie together from first_output on.
-struct AloneGate {
+struct BitImageGate {
   std::int32_t gate, first, second;
 };
-struct AloneWord {
+struct BitImageWord {
   std::int32_t target, level;
 };
-AloneProgram alone_program(std::size_t bits, std::size_t first_output, const std::vector<std::int32_t>& class_of,
-                           std::size_t classes, const std::vector<AloneWord>& words,
-                           const std::vector<AloneGate>& gates);
+BitImageProgram bit_image_program(std::size_t bits, std::size_t first_output, const std::vector<std::int32_t>& class_of,
+                           std::size_t classes, const std::vector<BitImageWord>& words,
+                           const std::vector<BitImageGate>& gates);
 
 // What raw bytes are compared with, as `ThresholdsView` says; and the same bit by bit, for 64 bits at a time: the bits'
 // columns, counted from that of the first of the 64.

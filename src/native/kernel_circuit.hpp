@@ -1,5 +1,5 @@
 // A circuit on one tile of images: the inputs are transposed into slots, the gates run in order, the class sums are
-// taken with counters of bits. Raw bytes are compared with their thresholds on the way in. One image alone has slots of
+// taken with counters of bits. Raw bytes are compared with their thresholds on the way in. A single image has slots of
 // a byte, eight times as many in the nearest cache.
 #pragma once
 #include "kernel_circuit_tables.hpp"
@@ -100,7 +100,7 @@ inline std::int32_t count_odd(const std::uint8_t* bytes, std::size_t count) {
   return static_cast<std::int32_t>(sum);
 }
 
-// One image alone: its outputs lie together.
+// A single image: its outputs lie together.
 inline void decide_one(const CircuitView& circuit, const std::uint8_t* output, std::int32_t* scores,
                        std::int64_t* winner) {
   const std::size_t group = circuit.output_count / circuit.classes;
@@ -207,7 +207,7 @@ inline void spread(std::uint64_t word, std::size_t count, std::size_t step, std:
   for (std::size_t i = 0; i < count; ++i) slots[i * step] = static_cast<std::uint8_t>(word >> i);
 }
 
-// One image alone needs no transposing: its bits are the lowest of the slots.
+// A single image needs no transposing: its bits are the lowest of the slots.
 inline void load_one(const ImagesView& images, std::size_t inputs, std::uint8_t* slots) {
   if (images.bytes && !images.thresholds) {
     for (std::size_t i = 0; i < inputs; ++i) slots[i] = images.bytes[i] != 0;
@@ -227,13 +227,13 @@ inline void tile_of_one(const CircuitView& circuit, const ImagesView& images, st
                         std::int32_t* scores, std::int64_t* winners) {
   std::uint8_t* slots = reinterpret_cast<std::uint8_t*>(memory);
   load_one(images, circuit.inputs, slots);
-  const SingleView& single = circuit.single;
-  if (single.tables)
-    run_tables<std::uint8_t, 1>(single.runs, single.run_count, single.tables, slots);
-  else if (single.narrow)
-    run_gates<std::uint8_t, 1>(single.runs, single.run_count, single.narrow, slots);
+  const ByteImageView& byte_image = circuit.byte_image;
+  if (byte_image.tables)
+    run_tables<std::uint8_t, 1>(byte_image.runs, byte_image.run_count, byte_image.tables, slots);
+  else if (byte_image.narrow)
+    run_gates<std::uint8_t, 1>(byte_image.runs, byte_image.run_count, byte_image.narrow, slots);
   else
-    run_gates<std::uint8_t, 1>(single.runs, single.run_count, single.wide, slots);
+    run_gates<std::uint8_t, 1>(byte_image.runs, byte_image.run_count, byte_image.wide, slots);
   decide_one(circuit, slots + circuit.inputs, scores, winners);
 }
 

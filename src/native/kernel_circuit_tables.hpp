@@ -1,6 +1,6 @@
 // A circuit of look-up tables on the slots of a tile. Four entries of a table are a function of its first two inputs, one
 // of 16, which are all made once; the other inputs choose among those as a tree of multiplexers. So a table of six
-// inputs costs some forty operations for a vector of images, whatever it computes. One image alone looks its address up.
+// inputs costs some forty operations for a vector of images, whatever it computes. A single image looks its address up.
 #pragma once
 #include "kernels.hpp"
 #include "words.hpp"

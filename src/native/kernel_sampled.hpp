@@ -20,7 +20,7 @@ inline void draw_words(std::int64_t number, int part, const SelectionRule& rule,
   words[0] = spread(static_cast<std::uint32_t>(number));
   words[1] = (samples << 16) + static_cast<std::uint32_t>(part);
   words[2] = spread(rule.step);
-  words[3] = spread(rule.place);
+  words[3] = spread(rule.noise_stream);
   philox(words, rule.seed_low, rule.seed_high);
 }
 

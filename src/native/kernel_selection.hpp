@@ -51,7 +51,7 @@ inline void load_block(const float* logits, std::int64_t candidates, std::int64_
   for (std::int64_t k = 0; k < candidates; k += kPhiloxWords) {
     const std::uint32_t part = static_cast<std::uint32_t>(k / kPhiloxWords);
     Words counter[kPhiloxWords] = {lane + static_cast<std::uint32_t>(choice), spread(part + (rule.draw << 16)),
-                                   spread(rule.step), spread(rule.place)};
+                                   spread(rule.step), spread(rule.noise_stream)};
     philox(counter, rule.seed_low, rule.seed_high);
     for (int word = 0; word < kPhiloxWords; ++word) noisy[k + word] = z[k + word] + gumbel(counter[word]);
   }

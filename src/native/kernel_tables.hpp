@@ -252,7 +252,7 @@ inline void load_entries(const float* logits, int entries, std::int64_t row, int
   const Words four = lane_numbers();  // lane n: the counter of entries 4n to 4n + 3
   Words counter[kPhiloxWords] = {spread(static_cast<std::uint32_t>(row)),
                                  four + (static_cast<std::uint32_t>(entry / kPhiloxWords) + (rule.draw << 16)),
-                                 spread(rule.step), spread(rule.place)};
+                                 spread(rule.step), spread(rule.noise_stream)};
   philox(counter, rule.seed_low, rule.seed_high);
   for (int w = 0; w < kPhiloxWords; ++w) __builtin_memcpy(word[w], &counter[w], sizeof word[w]);
   alignas(64) std::uint32_t own[kLanes];

@@ -94,9 +94,9 @@ constexpr std::int64_t kMostPlaces = 16;
 struct SelectionRule {
   bool hard, noisy;
   float tau;
-  std::uint32_t seed_low, seed_high, draw, step, place;  // place: as noise.py numbers it
-  bool confidence = true;                                // whether it is asked for: it takes as long as choosing
-  bool per_sample = false;                               // noise for each sample apart, on the float path
+  std::uint32_t seed_low, seed_high, draw, step, noise_stream;  // as noise.py numbers them
+  bool confidence = true;        // whether it is asked for: it takes as long as choosing
+  bool per_sample = false;       // noise for each sample apart, on the float path
   // The backward pass differentiates softmax(logits / tau), without the noise by which the forward pass chose.
   bool clean_surrogate = false;
 };
@@ -152,9 +152,9 @@ struct ImagesView {
   const ThresholdsView* thresholds;  // null where there are none
   std::size_t rows;
 };
-// The same for one image alone, whose slots are bytes: the outputs lie together behind the inputs, in their order, so
+// The same for a single image, whose slots are bytes: the outputs lie together behind the inputs, in their order, so
 // that summing them up is reading on. Slots are numbered in 16 bits where these hold them all.
-struct SingleView {
+struct ByteImageView {
   std::size_t run_count;
   const Run* runs;
   const NarrowOperation* narrow;  // null where the numbers take 32 bits
@@ -166,7 +166,7 @@ struct CircuitView {
   const Operation* operations;
   const Run* runs;
   const std::int32_t* outputs;
-  SingleView single;
+  ByteImageView byte_image;
   const TableOperation* tables;  // in place of operations; null where there are gates
 };
 

@@ -12,8 +12,8 @@ using namespace hardwire;
 
 namespace {
 
-// The same for one image alone, every output a copy; extra slots make it need wide numbers.
-SingleProgram single_of(const CircuitProgram& program, std::size_t extra) {
+// The same for a single image, every output a copy; extra slots make it need wide numbers.
+ByteImageProgram byte_image_of(const CircuitProgram& program, std::size_t extra) {
   const std::int32_t inputs = program.inputs, shift = program.outputs.size() + extra;
   const auto place = [&](std::int32_t slot) { return slot < inputs ? slot : slot + shift; };
   std::vector<Operation> operations;
@@ -25,14 +25,14 @@ SingleProgram single_of(const CircuitProgram& program, std::size_t extra) {
     const std::int32_t target = inputs + std::int32_t(operations.size() - program.operations.size());
     operations.push_back({target, place(output), place(output)});
   }
-  return single_program(program.slots + shift, runs, operations);
+  return byte_image_program(program.slots + shift, runs, operations);
 }
 
 // The same as bits, every gate in a word and level of its own, every output a copy, the classes in turns.
-AloneProgram alone_of(const CircuitProgram& program) {
+BitImageProgram bit_image_of(const CircuitProgram& program) {
   const std::int32_t inputs = program.inputs, base = word_count(program.inputs);
   const auto place = [&](std::int32_t slot) { return slot < inputs ? slot : (base + slot - inputs) * 64; };
-  std::vector<AloneGate> gates;
+  std::vector<BitImageGate> gates;
   for (const Run& run : program.runs)
     for (std::int32_t i = 0; i < run.count; ++i) {
       const Operation& operation = program.operations[gates.size() / 64];
@@ -47,10 +47,10 @@ AloneProgram alone_of(const CircuitProgram& program) {
     class_of.push_back(c);
   }
   gates.resize(word_count(gates.size()) * 64);
-  std::vector<AloneWord> words;
+  std::vector<BitImageWord> words;
   for (std::int32_t w = 0; w < std::int32_t(gates.size() / 64); ++w)
     words.push_back({base + w, std::min<std::int32_t>(w, program.operations.size())});
-  return alone_program(base * 64 + gates.size(), first_output, class_of, program.classes, words, gates);
+  return bit_image_program(base * 64 + gates.size(), first_output, class_of, program.classes, words, gates);
 }
 
 CircuitProgram random_program(Random& random) {
@@ -65,8 +65,8 @@ CircuitProgram random_program(Random& random) {
   }
   for (std::size_t i = program.classes * (1 + random() % 40); i > 0; --i)
     program.outputs.push_back(random() % program.slots);
-  program.single = single_of(program, random() % 4 ? 0 : 1 << 16);
-  program.alone = alone_of(program);
+  program.byte_image = byte_image_of(program, random() % 4 ? 0 : 1 << 16);
+  program.bit_image = bit_image_of(program);
   return program;
 }
 

@@ -195,7 +195,7 @@ Result run_engine(const Network& network, const Batch& batch, bool hard, bool no
   std::vector<LevelRule> rules;
   for (std::uint32_t l = 0; l < network.levels.size(); ++l) {
     SelectionRule rule{};
-    rule.hard = hard, rule.noisy = noisy, rule.tau = kTau, rule.seed_low = 1, rule.step = 7, rule.place = l;
+    rule.hard = hard, rule.noisy = noisy, rule.tau = kTau, rule.seed_low = 1, rule.step = 7, rule.noise_stream = l;
     rule.per_sample = per_sample, rule.clean_surrogate = hard && (surrogate & 4);
     rules.push_back({rule, rule, hard && (surrogate & 1), hard && (surrogate & 2)});
   }

@@ -20,17 +20,19 @@ def choice_weights(z, mode, method, tau, noise):
     return oracle.method_weights(method, z, tau, noise)
 
 
-def level_noise(level, seed, step, place, evaluation=False):
-    """(of gates [row][16], of wires [2][row][K]); the wires of a level draw at a place of their own, 2**30 on."""
+def level_noise(level, seed, step, noise_stream, evaluation=False):
+    """(of gates [row][16], of wires [2][row][K]); the wires of a level draw from a stream of their own, 2**30 on."""
     gates = wires = None
     if level["gates"] is not None:
         count = len(level["gates"])
-        gates = [[oracle.gumbel(seed, step, place, r, i, 0, evaluation) for i in range(16)] for r in range(count)]
+        gates = [
+            [oracle.gumbel(seed, step, noise_stream, r, i, 0, evaluation) for i in range(16)] for r in range(count)
+        ]
     if level["wire_logits"] is not None:
         rows, k = len(level["wire_logits"][0]), len(level["wire_logits"][0][0])
         wires = [
             [
-                [oracle.gumbel(seed, step, place + 2**30, s * rows + r, i, 0, evaluation) for i in range(k)]
+                [oracle.gumbel(seed, step, noise_stream + 2**30, s * rows + r, i, 0, evaluation) for i in range(k)]
                 for r in range(rows)
             ]
             for s in range(2)

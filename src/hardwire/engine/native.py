@@ -306,7 +306,7 @@ def _selection_rule(rule: Rule, method: Method, tau: TauSnapshot, noise_stream: 
         seed=key.seed if key else 0,
         step=int(key.step) & 0xFFFFFFFF if key else 0,
         draw=key.draw if key else 0,
-        place=(sample_stream_word if key.per_sample else stream_word)(key, noise_stream) if key else 0,
+        noise_stream=(sample_stream_word if key.per_sample else stream_word)(key, noise_stream) if key else 0,
         confidence=confidence,
         per_sample=key is not None and key.per_sample,
         clean_surrogate=rule.surrogate == CLEAN and rule.mode == "method" and method.hard,

@@ -1,4 +1,4 @@
-// One image alone: its values are single bits that lie together, and 64 gates at a time, of any kind, fetch their
+// A single image: its values are single bits that lie together, and 64 gates at a time, of any kind, fetch their
 // operands from them: a line of 64 bytes in a register is a table to look a byte up in (AVX-512 VBMI), of which one bit
 // is taken. Outputs of several classes lie among each other and are counted through a mask for each class. A machine
 // without it takes a byte for every value, as kernel_circuit.hpp does. In a header, because the build lists its sources
@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kLineWords = 8, kLineBits = kLineWords * kWordSamples;
 
 // Whether this machine has what it takes and HARDWIRE_ISA lets it.
-inline bool can_run_alone() {
+inline bool can_run_bit_image() {
 #ifdef HARDWIRE_X86_64
   static const bool can = [] {
     unsigned a, b, c = 0, d;
@@ -60,13 +60,13 @@ inline std::vector<OperandLine> lines_of(const std::int32_t* bits) {
   return lines;
 }
 
-struct AloneLines {
+struct BitImageLines {
   std::vector<OperandLine> first, second;
 };
 
 // Where the outputs of each class lie: output i is bit first_output + i.
 inline void mask_classes(std::size_t first_output, const std::vector<std::int32_t>& class_of, std::size_t classes,
-                         AloneProgram& program) {
+                         BitImageProgram& program) {
   std::vector<std::vector<std::size_t>> bits_of(classes);
   for (std::size_t i = 0; i < class_of.size(); ++i)
     bits_of[static_cast<std::size_t>(class_of[i])].push_back(first_output + i);
@@ -92,7 +92,7 @@ HARDWIRE_VBMI inline std::uint64_t fetch(const Operands& operands, const Operand
   return _mm512_test_epi8_mask(bytes, _mm512_load_si512(operands.mask));
 }
 
-HARDWIRE_VBMI inline void run_words(const AloneProgram& program, std::uint64_t* bits) {
+HARDWIRE_VBMI inline void run_words(const BitImageProgram& program, std::uint64_t* bits) {
   const OperandLine* line = program.lines.data();
   for (const Gates64& gates : program.gates) {
     const std::uint64_t a = fetch(gates.first, line, gates.first_lines, bits);
@@ -104,7 +104,7 @@ HARDWIRE_VBMI inline void run_words(const AloneProgram& program, std::uint64_t* 
 }
 
 // Raw bytes against their thresholds, 64 bits at a time: bit i is of the byte i / levels.
-HARDWIRE_VBMI inline void encode_alone(const Thresholds& thresholds, const std::uint8_t* raw, std::uint64_t* bits) {
+HARDWIRE_VBMI inline void encode_bit_image(const Thresholds& thresholds, const std::uint8_t* raw, std::uint64_t* bits) {
   const std::size_t inputs = thresholds.columns * thresholds.levels;
   for (std::size_t begin = 0; begin < inputs; begin += kWordSamples) {
     const std::size_t column = begin / thresholds.levels, left = thresholds.columns - column, w = begin / kWordSamples;
@@ -126,21 +126,21 @@ HARDWIRE_VBMI inline std::int32_t count_class(const ClassLines& lines, const Lin
   return static_cast<std::int32_t>(_mm512_reduce_add_epi64(sums));
 }
 
-HARDWIRE_VBMI inline void run_alone(const CircuitProgram& program, const CircuitInput& input,
+HARDWIRE_VBMI inline void run_bit_image(const CircuitProgram& program, const CircuitInput& input,
                                     const CircuitOutput& output) {
-  const std::unique_ptr<Line512[]> memory = std::make_unique_for_overwrite<Line512[]>(program.alone.lines_of_bits);
+  const std::unique_ptr<Line512[]> memory = std::make_unique_for_overwrite<Line512[]>(program.bit_image.lines_of_bits);
   std::uint64_t* bits = memory[0].words;
   if (input.thresholds)
-    encode_alone(*input.thresholds, input.bytes, bits);
+    encode_bit_image(*input.thresholds, input.bytes, bits);
   else if (input.bytes)
     pack(input.bytes, 1, program.inputs, bits);
   else
     std::memcpy(bits, input.words, word_count(program.inputs) * sizeof(std::uint64_t));
-  run_words(program.alone, bits);
-  const Line512* masks = program.alone.masks.data();
+  run_words(program.bit_image, bits);
+  const Line512* masks = program.bit_image.masks.data();
   std::int32_t most = -1;
   for (std::size_t c = 0; c < program.classes; ++c) {
-    const ClassLines& lines = program.alone.classes[c];
+    const ClassLines& lines = program.bit_image.classes[c];
     const std::int32_t sum = count_class(lines, masks, bits);
     masks += lines.count;
     if (output.scores)
@@ -150,7 +150,7 @@ HARDWIRE_VBMI inline void run_alone(const CircuitProgram& program, const Circuit
   }
 }
 #else
-inline void run_alone(const CircuitProgram&, const CircuitInput&, const CircuitOutput&) {}
+inline void run_bit_image(const CircuitProgram&, const CircuitInput&, const CircuitOutput&) {}
 #endif
 
 }  // namespace
