@@ -127,6 +127,15 @@ def test_circuit_run_measures_a_table_part_by_part(circuit, suffix):
         assert np.allclose([float(line) for line in file], answers)
 
 
+def test_circuit_run_reads_a_table_as_the_options_behind_its_name_say(circuit):
+    FRAME.to_csv("points.csv", index=False)
+    FRAME.to_csv("commas.csv", index=False, sep=";", decimal=",")
+    points, commas = (
+        run("circuit", "run", "circuit", "--data", name) for name in ("points.csv", "commas.csv?decimal=,")
+    )
+    assert commas.split(" on ")[0] == points.split(" on ")[0]
+
+
 def test_circuit_run_says_which_column_or_label_is_wrong(circuit, capsys):
     target = circuit.columns.target
     FRAME.drop(columns=target).to_csv("rows.csv", index=False)

@@ -12,7 +12,7 @@ import hardwire as hw
 from hardwire.bits import Columns
 from hardwire.data.frames import Where, read_frame
 from hardwire.data.kinds import split_name
-from hardwire.data.reading import TableReading, with_options
+from hardwire.data.table_options import TableOptions, with_options
 
 TEXT = (
     st.text(string.ascii_letters + " ,;'äß|-", min_size=1, max_size=8)
@@ -109,7 +109,7 @@ def test_values_that_floats_merge_are_warned_of():
 )
 def test_wrong_ways_to_read_are_refused(given, rule):
     with pytest.raises(hw.HardwireError, match=rule):
-        TableReading(**given)
+        TableOptions(**given)
 
 
 @settings(max_examples=25, deadline=None)
@@ -119,7 +119,7 @@ def test_options_survive_the_name_of_a_dataset(na, decimal, separator):
     name = with_options("dir@2/t.csv@8#the #1", na=na, decimal=decimal, separator=separator)
     path, options = split_name(name)
     assert (str(path), options["levels"], options["target"]) == ("dir@2/t.csv", 8, "the #1")
-    assert options.get("reading", TableReading()) == TableReading(decimal, separator, tuple(na))
+    assert options.get("options", TableOptions()) == TableOptions(decimal, separator, tuple(na))
 
 
 @settings(max_examples=25, deadline=None)
@@ -134,7 +134,7 @@ def test_any_table_is_read_as_it_was_written(tmp_path_factory, rows, separator, 
     frame = pd.DataFrame(rows, columns=["text", "number"])
     path = tmp_path_factory.mktemp("t") / "t.csv"
     frame.to_csv(path, index=False, sep=separator, decimal=decimal)
-    read = read_frame(path, TableReading(decimal=decimal, separator=separator))
+    read = read_frame(path, TableOptions(decimal=decimal, separator=separator))
     assert read["text"].tolist() == frame["text"].tolist()
     assert np.array_equal(read["number"].to_numpy(float), frame["number"].to_numpy(float), equal_nan=True)
     raw = Columns.of(read).numbers(read)

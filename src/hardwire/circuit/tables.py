@@ -16,8 +16,8 @@ import numpy.typing as npt
 from hardwire.bits import Columns
 from hardwire.circuit.circuit import Circuit
 from hardwire.data.frames import Where, raw_values
-from hardwire.data.reading import USUAL, TableReading
 from hardwire.data.streams import TablePart, check_suffix, read_parts, table_writer
+from hardwire.data.table_options import DEFAULT_OPTIONS, TableOptions
 from hardwire.errors import HardwireError
 
 ANSWER = "prediction"  # the name of the column that is added
@@ -30,7 +30,7 @@ def predict_table(
     out: str | PathLike[str] | None = None,
     *,
     scores: bool = False,
-    reading: TableReading = USUAL,
+    options: TableOptions = DEFAULT_OPTIONS,
     threads: int | None = None,
     progress: Progress = lambda rows, done: None,
 ) -> int:
@@ -41,7 +41,7 @@ def predict_table(
         rows: A .csv or .parquet file. Columns that the circuit does not know are copied.
         out: The .csv or .parquet file to write, whole or not at all. None: standard output, as CSV.
         scores: Whether to add the sum of each class, one column per class.
-        reading: How the table is written, and what missing values and unknown texts mean, where that differs from the
+        options: How the table is written, and what missing values and unknown texts mean, where that differs from the
             table that the circuit was trained on.
         threads: Number of threads. None: as many as are worth starting.
         progress: Called after each part with the number of rows and the share of the file that are done.
@@ -59,10 +59,12 @@ def predict_table(
     rows, out = Path(rows), None if out is None else Path(out)
     typed = out is not None and check_suffix(out) == ".parquet"
     done = 0
-    how = _how(circuit, reading)
+    options = _options(circuit, options)
     with table_writer(out) as write:
-        for part in _parts(circuit, rows, how, typed=typed):
-            sums = circuit.scores(_numbers(circuit, rows, part, how), raw=circuit.encoder is not None, threads=threads)
+        for part in _parts(circuit, rows, options, typed=typed):
+            sums = circuit.scores(
+                _numbers(circuit, rows, part, options), raw=circuit.encoder is not None, threads=threads
+            )
             for name, values in _answers(circuit, sums, scores).items():
                 if name in part.cells.columns:
                     raise HardwireError(f"{rows} already has a column {name!r}; rename it")
@@ -95,7 +97,7 @@ def score_table(
     rows: str | PathLike[str],
     target: str | None = None,
     *,
-    reading: TableReading = USUAL,
+    options: TableOptions = DEFAULT_OPTIONS,
     write: Callable[[npt.NDArray[Any]], object] = lambda answers: None,
     threads: int | None = None,
     progress: Progress = lambda rows, done: None,
@@ -106,7 +108,7 @@ def score_table(
         circuit: A circuit that was trained on a table.
         rows: A .csv or .parquet file with the target.
         target: The column to predict. None: the one that the circuit was trained on.
-        reading: How the table is read, as for `predict_table`.
+        options: How the table is read, as for `predict_table`.
         write: Called with the classes or numbers of each part.
         threads: Number of threads. None: as many as are worth starting.
         progress: Called after each part with the number of rows and the share of the file that are done.
@@ -120,15 +122,16 @@ def score_table(
     target = target or (None if columns is None else columns.target)
     if columns is None or target is None:
         raise HardwireError(f"this circuit was not trained on a table, so it cannot be measured on {rows}; use predict")
-    tally, seconds, how = Tally(circuit.number is not None), 0.0, _how(circuit, reading)
-    for part in _parts(circuit, rows, how, target):
+    options = _options(circuit, options)
+    tally, seconds = Tally(circuit.number is not None), 0.0
+    for part in _parts(circuit, rows, options, target):
         if target not in part.values.columns:
             raise HardwireError(f"{rows} has no column {target!r}, the target; name another: {rows}#COLUMN")
-        x = _numbers(circuit, rows, part, how)
+        x = _numbers(circuit, rows, part, options)
         start = time.perf_counter()
         answers = circuit.predict(x, raw=True, threads=threads)
         seconds += time.perf_counter() - start
-        tally.add(answers, labels_of(part.values[target], columns, Where(rows, how, part.first)))
+        tally.add(answers, labels_of(part.values[target], columns, Where(rows, options, part.first)))
         write(answers)
         progress(tally.rows, part.done)
     return tally.score(seconds)
@@ -160,23 +163,23 @@ class Tally:
         return TableScore(self.rows, self.measure, value, seconds)
 
 
-def _how(circuit: Circuit, reading: TableReading) -> TableReading:
+def _options(circuit: Circuit, given: TableOptions) -> TableOptions:
     """How a table is read: as the circuit remembers its own, where nothing else is said."""
-    return reading if circuit.columns is None else reading.after(circuit.columns.reading)
+    return given if circuit.columns is None else given.after(circuit.columns.reading)
 
 
-def _parts(circuit: Circuit, path: Path, how: TableReading, target: str | None = None, typed: bool = False) -> Any:
+def _parts(circuit: Circuit, path: Path, options: TableOptions, target: str | None = None, typed: bool = False) -> Any:
     """The parts of a table, with the columns that the circuit reads and the target as training reads them."""
     columns = circuit.columns
     if columns is None:
-        return read_parts(path, typed=typed, how=how)
+        return read_parts(path, typed=typed, options=options)
     texts = [name for name, known in columns.texts.items() if all(isinstance(text, str) for text in known)]
     if target is not None and all(isinstance(label, str) for label in columns.labels or (0,)):
         texts.append(target)
-    return read_parts(path, [*columns.names, *([] if target is None else [target])], texts, typed, how)
+    return read_parts(path, [*columns.names, *([] if target is None else [target])], texts, typed, options)
 
 
-def _numbers(circuit: Circuit, path: Path, part: TablePart, how: TableReading) -> npt.NDArray[np.float64]:
+def _numbers(circuit: Circuit, path: Path, part: TablePart, options: TableOptions) -> npt.NDArray[np.float64]:
     """The raw values that the circuit reads, [rows, values]."""
     columns = circuit.columns
     if columns is None:
@@ -188,7 +191,9 @@ def _numbers(circuit: Circuit, path: Path, part: TablePart, how: TableReading) -
             )
         columns = Columns(tuple(part.values.columns), missing="error", unknown="error")
     try:
-        return raw_values(columns.with_policies(how.missing, how.unknown), part.values, Where(path, how, part.first))
+        return raw_values(
+            columns.with_policies(options.missing, options.unknown), part.values, Where(path, options, part.first)
+        )
     except HardwireError as error:
         raise HardwireError(f"{path}: {error}") from None
 

@@ -71,6 +71,7 @@ def _answers_file(out: Path | None) -> Iterator[Write]:
 def _run_table(circuit: "Circuit", data: str, write: Write, threads: int | None) -> "TableScore":
     from hardwire.circuit.tables import score_table
     from hardwire.data.kinds import split_name
+    from hardwire.data.table_options import DEFAULT_OPTIONS
 
     path, options = split_name(data)
     with steps("running") as step:
@@ -78,7 +79,10 @@ def _run_table(circuit: "Circuit", data: str, write: Write, threads: int | None)
         def progress(rows: int, done: float) -> None:
             step(f"{rows:,} rows, {done:.0%}")
 
-        return score_table(circuit, path, options.get("target"), write=write, threads=threads, progress=progress)
+        given = {"options": options["options"]} if "options" in options else {}
+        return score_table(
+            circuit, path, options.get("target"), write=write, threads=threads, progress=progress, **given
+        )
 
 
 def _run_test_set(circuit: "Circuit", data: str, write: Write, threads: int | None) -> "TableScore":

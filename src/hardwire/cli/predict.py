@@ -46,13 +46,13 @@ def predict(
     from hardwire.circuit.tables import predict_table
     from hardwire.cli.circuits import open_circuit
     from hardwire.cli.progress import steps
-    from hardwire.data.reading import TableReading
     from hardwire.data.streams import check_suffix
+    from hardwire.data.table_options import TableOptions
 
     for path in (rows, out):
         if path is not None:
             check_suffix(path)  # before anything is loaded
-    reading = TableReading(**table_options(decimal, separator, na, quote, missing=missing, unknown=unknown))
+    options = TableOptions(**table_options(decimal, separator, na, quote, missing=missing, unknown=unknown))
     circuit = open_circuit(model)
     with steps("predicting") as step:
         count = predict_table(
@@ -60,7 +60,7 @@ def predict(
             rows,
             out,
             scores=scores,
-            reading=reading,
+            options=options,
             threads=threads,
             progress=lambda done, share: step(f"{done:,} rows, {share:.0%}"),
         )

@@ -240,8 +240,8 @@ def train(
     from hardwire import data, recipes
 
     if dataset is not None:
-        reading = table_options(decimal, separator, na, quote, drop=drop, missing=missing, unknown=unknown)
-        dataset = _table(dataset, target, bits, reading)
+        options = table_options(decimal, separator, na, quote, drop=drop, missing=missing, unknown=unknown)
+        dataset = _table(dataset, target, bits, options)
         data.check(dataset)  # before torch is imported
     if recipe is not None:
         recipes.load(recipe)
@@ -360,12 +360,12 @@ def _say_next(job: "TrainingJob", output: Output) -> None:
     )
 
 
-def _table(dataset: str, target: str | None, bits: int | None, reading: dict[str, Any]) -> str:
+def _table(dataset: str, target: str | None, bits: int | None, options: dict[str, Any]) -> str:
     """The name of a dataset, with the target, the thresholds and the options of a table appended."""
     from hardwire.data.kinds import is_table
-    from hardwire.data.reading import with_options
+    from hardwire.data.table_options import with_options
 
-    if target is None and bits is None and not reading:
+    if target is None and bits is None and not options:
         return dataset
     if not is_table(dataset):
         raise HardwireError(
@@ -373,7 +373,7 @@ def _table(dataset: str, target: str | None, bits: int | None, reading: dict[str
         )
     path, _, named = dataset.partition("#")
     name = path + (f"@{bits}" if bits else "") + (f"#{target or named}" if target or named else "")
-    return with_options(name, **reading) if reading else name
+    return with_options(name, **options) if options else name
 
 
 def _numbers(widths: str | None) -> tuple[int, ...] | None:

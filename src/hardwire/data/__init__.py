@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hardwire.data import sets, store
 from hardwire.data.catalog import ENTRIES, CatalogEntry, Images, entry_of, register
 from hardwire.data.kinds import check_there, is_file, is_table, read_file
-from hardwire.data.reading import with_options
+from hardwire.data.table_options import with_options
 
 if TYPE_CHECKING:
     from hardwire.data.arrays import from_arrays as from_arrays

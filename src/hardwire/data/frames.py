@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from hardwire.bits import Columns
 from hardwire.bits.texts import looks_like_numbers
-from hardwire.data.reading import USUAL, TableReading
+from hardwire.data.table_options import DEFAULT_OPTIONS, TableOptions
 from hardwire.errors import HardwireError, missing_package, shown, unknown_name
 
 MOST_COLUMNS = 20_000
@@ -46,8 +46,8 @@ def reading(path: Path) -> Iterator[None]:
         raise HardwireError(f"cannot read {path} as a table: {reason}") from error
 
 
-def read_frame(path: Path, how: TableReading = USUAL) -> Any:
-    """Reads a whole file; columns without a name, which are an index, are left out, and those that `how` drops."""
+def read_frame(path: Path, options: TableOptions = DEFAULT_OPTIONS) -> Any:
+    """Reads a whole file; columns without a name, which are an index, are left out, and those that `options` drop."""
     with reading(path):
         if path.suffix.lower() == ".parquet":
             import pandas
@@ -55,28 +55,30 @@ def read_frame(path: Path, how: TableReading = USUAL) -> Any:
             _check_cells(path)
             frame = pandas.read_parquet(path)
         else:
-            frame = read_csv(path, how=how)
+            frame = read_csv(path, options=options)
         frame = frame[without_index(frame.columns)]
         frame.columns = clean_names(path, frame.columns)
         for name in frame.select_dtypes(["object", "string"]).columns:
             frame[name] = stripped(frame[name])
-    for name in how.drop:
+    for name in options.drop:
         if name not in frame.columns:
             raise unknown_name(f"column of {path}", name, frame.columns)
-    frame = frame.drop(columns=list(how.drop))
+    frame = frame.drop(columns=list(options.drop))
     if frame.empty:
         raise HardwireError(f"{path} has {len(frame)} rows and {len(frame.columns)} columns; there is nothing to read")
     return frame
 
 
-def read_csv(path: Path, file: BinaryIO | None = None, how: TableReading = USUAL, **options: Any) -> Any:
+def read_csv(
+    path: Path, file: BinaryIO | None = None, options: TableOptions = DEFAULT_OPTIONS, **arguments: Any
+) -> Any:
     """pandas.read_csv as every reader here calls it; file: the open file, which tells how much has been read."""
     import pandas
 
     if tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1):  # later versions always read numbers as written
-        options["float_precision"] = "round_trip"
-    separator = separator_of(path, how)
-    _check_header(path, separator, how)
+        arguments["float_precision"] = "round_trip"
+    separator = separator_of(path, options)
+    _check_header(path, separator, options)
     return pandas.read_csv(
         path if file is None else file,
         sep=separator,
@@ -85,7 +87,7 @@ def read_csv(path: Path, file: BinaryIO | None = None, how: TableReading = USUAL
         index_col=False,  # the first column is data, also if rows end with a separator
         compression=None,
         low_memory=False,  # one type per column, not one per block
-        **how.for_pandas() | options,
+        **options.for_pandas() | arguments,
     )
 
 
@@ -110,10 +112,10 @@ def stripped(column: Any) -> Any:
     return column.str.strip() if all(isinstance(value, str) for value in column.dropna()) else column
 
 
-def separator_of(path: Path, how: TableReading = USUAL) -> str:
+def separator_of(path: Path, options: TableOptions = DEFAULT_OPTIONS) -> str:
     """The separator that was asked for, or of the four usual ones the one that occurs most often in the first line."""
     first = _first_line(path)
-    separator = how.separator or max(",;\t|", key=first.decode("utf-8-sig").count)
+    separator = options.separator or max(",;\t|", key=first.decode("utf-8-sig").count)
     if first.count(separator.encode()) >= 2 * MOST_COLUMNS:  # before pandas makes a column of each
         raise HardwireError(f"{path} has more than {MOST_COLUMNS:,} columns, the most that can be read")
     return separator
@@ -127,9 +129,9 @@ def _first_line(path: Path) -> bytes:
     return first
 
 
-def _check_header(path: Path, separator: str, how: TableReading) -> None:
+def _check_header(path: Path, separator: str, options: TableOptions) -> None:
     """Refuses two columns of one name, which pandas would rename silently."""
-    header = next(csv.reader([_first_line(path).decode("utf-8-sig")], delimiter=separator, quotechar=how.quote), [])
+    header = next(csv.reader([_first_line(path).decode("utf-8-sig")], delimiter=separator, quotechar=options.quote), [])
     clean_names(path, [name for name in header if name.strip()])
 
 
@@ -172,8 +174,8 @@ def warn_of_numbers(columns: Columns, frame: Any) -> None:
 class Where:
     """Says in which lines of a file some rows are; rows of a .parquet are counted from 1."""
 
-    def __init__(self, path: Path, how: TableReading = USUAL, first: int = 0):
-        self.path, self.how, self.first = path, how, first
+    def __init__(self, path: Path, options: TableOptions = DEFAULT_OPTIONS, first: int = 0):
+        self.path, self.options, self.first = path, options, first
 
     def __call__(self, rows: Any) -> str:
         unit, number = "row", int(rows[0]) + self.first + 1
@@ -184,7 +186,7 @@ class Where:
     def _line(self, row: int) -> int:
         """The line on which a row begins; blank lines are no rows, and a quoted cell may span several lines."""
         with self.path.open(encoding="utf-8-sig", newline="") as file:
-            cells = csv.reader(file, delimiter=separator_of(self.path, self.how), quotechar=self.how.quote)
+            cells = csv.reader(file, delimiter=separator_of(self.path, self.options), quotechar=self.options.quote)
             before, found = 0, -1
             for record in cells:
                 found += bool(record)

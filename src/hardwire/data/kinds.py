@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hardwire.data.reading import TableReading
+from hardwire.data.table_options import TableOptions
 from hardwire.errors import HardwireError, unknown_name
 
 if TYPE_CHECKING:
@@ -42,12 +42,12 @@ def parse_count(text: str) -> int | None:
 
 
 def split_name(name: str | PathLike[str]) -> tuple[Path, dict[str, Any]]:
-    """Splits a name into the path of a file and what follows that of a table: `target`, `levels` and `reading`."""
+    """Splits a name into the path of a file and what follows that of a table: `target`, `levels` and `options`."""
     path, _, target = str(name).partition("#")
     options: dict[str, Any] = {"target": target} if target else {}
     front, mark, query = path.partition("?")
     if mark and any(Path(part).suffix.lower() in TABLES for part in (front, front.rpartition("@")[0])):
-        path, options = front, options | {"reading": TableReading.parse(query)}
+        path, options = front, options | {"options": TableOptions.parse(query)}
     before, _, levels = path.rpartition("@")
     if before and Path(before).suffix.lower() in KINDS:
         count = parse_count(levels)

@@ -43,7 +43,7 @@ class DataFile:
 Files = Iterator[tuple[DataFile, bytes]]
 
 
-class Source(Protocol):
+class FileSource(Protocol):
     """A place to look for files, which str(source) names; `deliver` raises one of FAILURES if it fails."""
 
     def deliver(self, files: list[DataFile]) -> Files:

@@ -9,7 +9,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from hardwire.data.sources import FAILURES, DataFile, Source, SourceError, reason
+from hardwire.data.sources import FAILURES, DataFile, FileSource, SourceError, reason
 from hardwire.errors import HardwireError
 from hardwire.files import write_whole
 
@@ -25,7 +25,7 @@ class Collection:
 
     name: str
     files: tuple[DataFile, ...]
-    sources: tuple[Source, ...]
+    sources: tuple[FileSource, ...]
 
     @property
     def folder(self) -> Path:

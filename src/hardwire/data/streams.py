@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from hardwire.data.frames import clean_names, read_csv, reading, stripped, without_index
 from hardwire.data.kinds import TABLES, check_there
-from hardwire.data.reading import USUAL, TableReading
+from hardwire.data.table_options import DEFAULT_OPTIONS, TableOptions
 from hardwire.errors import HardwireError, unknown_name
 from hardwire.files.whole import open_whole
 
@@ -51,17 +51,19 @@ def read_parts(
     wanted: Sequence[str] | None = None,
     texts: Sequence[str] = (),
     typed: bool = False,
-    how: TableReading = USUAL,
+    options: TableOptions = DEFAULT_OPTIONS,
 ) -> Iterator[TablePart]:
     """Yields a table part by part.
 
     wanted: the columns that `values` should have if the table has them; None: all. texts: columns of text, even if
-    they look like numbers. typed: whether the cells of a .csv get the type of their column instead of text. how: how
-    the .csv is written.
+    they look like numbers. typed: whether the cells of a .csv get the type of their column instead of text.
+    options: how the .csv is written.
     """
     suffix, path = check_suffix(path), check_there(path)
     with reading(path):
-        parts = _parquet_parts(path, wanted) if suffix == ".parquet" else _csv_parts(path, wanted, texts, typed, how)
+        parts = (
+            _parquet_parts(path, wanted) if suffix == ".parquet" else _csv_parts(path, wanted, texts, typed, options)
+        )
         rows = 0
         for part in parts:
             rows += len(part.cells)
@@ -71,27 +73,29 @@ def read_parts(
 
 
 def _csv_parts(
-    path: Path, wanted: Sequence[str] | None, texts: Sequence[str], typed: bool, form: TableReading
+    path: Path, wanted: Sequence[str] | None, texts: Sequence[str], typed: bool, options: TableOptions
 ) -> Iterator[TablePart]:
-    columns = without_index(read_csv(path, how=form, nrows=0).columns)
+    columns = without_index(read_csv(path, options=options, nrows=0).columns)
     names = dict(zip(columns, clean_names(path, columns), strict=True))
     rows = max(1, min(ROWS, CELLS // max(1, len(columns))))
     needed = [column for column, name in names.items() if wanted is None or name in wanted] or columns
     as_text = {column: str for column in needed if names[column] in texts}
-    how: dict[str, Any] = {"dtype": _column_types(path, rows, form)} if typed else {"dtype": str, "na_filter": False}
+    types: dict[str, Any] = (
+        {"dtype": _column_types(path, rows, options)} if typed else {"dtype": str, "na_filter": False}
+    )
     first, size = 0, path.stat().st_size
     with path.open("rb") as file:
-        cells = read_csv(path, how=form, chunksize=rows, usecols=columns, **how)
-        values = read_csv(path, file, form, chunksize=rows, usecols=needed, dtype=as_text)
+        cells = read_csv(path, options=options, chunksize=rows, usecols=columns, **types)
+        values = read_csv(path, file, options, chunksize=rows, usecols=needed, dtype=as_text)
         for part, numbers in zip(cells, values, strict=True):
             yield TablePart(first, _clean(numbers[needed], names), part[columns].rename(columns=names), _at(file, size))
             first += len(part)
 
 
-def _column_types(path: Path, rows: int, form: TableReading) -> dict[str, str]:
+def _column_types(path: Path, rows: int, options: TableOptions) -> dict[str, str]:
     """The type of each column of a whole .csv."""
     kinds: dict[str, str] = {}
-    for part in read_csv(path, how=form, chunksize=rows):
+    for part in read_csv(path, options=options, chunksize=rows):
         for column, dtype in part.dtypes.items():
             kind = dtype.kind if dtype.kind in _TYPES else "O"
             known = kinds.setdefault(column, kind)

@@ -14,8 +14,8 @@ import torch
 from hardwire.bits import Bits, Columns, Encoder
 from hardwire.data.dataset import Dataset
 from hardwire.data.frames import Where, raw_values, read_frame, warn_of_numbers
-from hardwire.data.reading import USUAL, TableReading
 from hardwire.data.rows import NumberSplit, Split
+from hardwire.data.table_options import DEFAULT_OPTIONS, TableOptions
 from hardwire.data.targets import Range, Values, as_written, labels_of, read_target
 from hardwire.errors import HardwireError, unknown_name
 
@@ -36,16 +36,16 @@ def load_table(
     levels: int | None = None,
     like: TableModel | None = None,
     whole: bool = False,
-    reading: TableReading = USUAL,
+    options: TableOptions = DEFAULT_OPTIONS,
 ) -> Dataset:
     """Loads the dataset of a table.
 
     target: the column to predict. levels: thresholds of each other column. like: a model whose thresholds, columns and
-    labels are used instead of new ones. whole: use all rows as the test set. reading: how the file is read.
+    labels are used instead of new ones. whole: use all rows as the test set. options: how the file is read.
     """
     known = None if like is None else like.columns
-    reading = reading if known is None else reading.after(known.reading)
-    frame = read_frame(path, reading)
+    options = options if known is None else options.after(known.reading)
+    frame = read_frame(path, options)
     target = target or (known.target if known else None)
     if target is None:
         raise HardwireError(
@@ -56,17 +56,17 @@ def load_table(
         raise unknown_name(f"column of {path}", target, map(str, frame.columns))
     if len(frame.columns) < 2:
         raise HardwireError(f"{path} has no column besides {target}, so there is nothing to predict it from")
-    x, y, where = frame.drop(columns=target), frame[target], Where(path, reading)
+    x, y, where = frame.drop(columns=target), frame[target], Where(path, options)
     try:
         if known is not None and like is not None and like.encoder is not None:
-            known = known.with_policies(reading.missing, reading.unknown)
+            known = known.with_policies(options.missing, options.unknown)
             return _dataset(
                 path, known, raw_values(known, x, where), labels_of(y, known, where), like.encoder, None, whole
             )
         values, labels, number = read_target(y, where)
-        labels = as_written(path, target, reading, labels)
-        policies = {name: value for name in ("missing", "unknown") if (value := getattr(reading, name)) is not None}
-        columns = Columns.of(x, target=target, labels=labels, reading=reading.written(), **policies)
+        labels = as_written(path, target, options, labels)
+        policies = {name: value for name in ("missing", "unknown") if (value := getattr(options, name)) is not None}
+        columns = Columns.of(x, target=target, labels=labels, reading=options.written(), **policies)
         warn_of_numbers(columns, x)
         return _dataset(path, columns, raw_values(columns, x, where), values, levels or LEVELS, number, whole)
     except HardwireError as error:

@@ -17,7 +17,7 @@ SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|", "space": 
 
 
 @dataclass(frozen=True)
-class TableReading:
+class TableOptions:
     """How a table is read.
 
     Args:
@@ -30,8 +30,8 @@ class TableReading:
         unknown: What a text means that training did not have: "zero" or "error". None: zero, or the model's own.
 
     Example:
-        >>> from hardwire.data.reading import TableReading
-        >>> TableReading(decimal=",", na=("?",)).query()
+        >>> from hardwire.data.table_options import TableOptions
+        >>> TableOptions(decimal=",", na=("?",)).query()
         'decimal=%2C&na=%3F'
     """
 
@@ -56,7 +56,7 @@ class TableReading:
             raise HardwireError(f"{self.decimal!r} cannot be both the decimal point and the separator")
 
     @classmethod
-    def parse(cls, query: str) -> "TableReading":
+    def parse(cls, query: str) -> "TableOptions":
         """The options behind the path of a table."""
         given = parse_qsl(query, keep_blank_values=True)
         for name, _ in given:
@@ -67,7 +67,7 @@ class TableReading:
 
     def query(self) -> str:
         """What `parse` reads; empty if nothing differs from the usual."""
-        own = {name: value for name, value in vars(self).items() if value != getattr(TableReading, name)}
+        own = {name: value for name, value in vars(self).items() if value != getattr(TableOptions, name)}
         return urlencode({name: ",".join(value) if isinstance(value, tuple) else value for name, value in own.items()})
 
     def written(self) -> dict[str, Any]:
@@ -76,15 +76,15 @@ class TableReading:
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in own.items()
-            if value != getattr(TableReading, name)
+            if value != getattr(TableOptions, name)
         }
 
-    def after(self, written: Mapping[str, Any]) -> "TableReading":
+    def after(self, written: Mapping[str, Any]) -> "TableOptions":
         """These options, completed by what a model remembers."""
-        usual = {name for name in written if getattr(self, name, None) == getattr(TableReading, name, None)}
+        usual = {name for name in written if getattr(self, name, None) == getattr(TableOptions, name, None)}
         remembered = {name: tuple(value) if isinstance(value, list) else value for name, value in written.items()}
         try:
-            return TableReading(**(vars(self) | {name: remembered[name] for name in usual}))
+            return TableOptions(**(vars(self) | {name: remembered[name] for name in usual}))
         except TypeError:
             raise HardwireError(f"the model remembers how its table was written as {shown(dict(written))}") from None
 
@@ -93,7 +93,7 @@ class TableReading:
         return {"decimal": self.decimal, "na_values": list(self.na), "quotechar": self.quote}
 
 
-USUAL = TableReading()
+DEFAULT_OPTIONS = TableOptions()
 
 
 def with_options(name: str, **given: Any) -> str:
@@ -101,7 +101,7 @@ def with_options(name: str, **given: Any) -> str:
 
     Args:
         name: The path of a table, with or without its target: "prices.csv#price".
-        **given: Options by the names of `TableReading`: decimal, separator, na, quote, drop, missing, unknown; None is
+        **given: Options by the names of `TableOptions`: decimal, separator, na, quote, drop, missing, unknown; None is
             left out.
 
     Returns:
@@ -112,7 +112,7 @@ def with_options(name: str, **given: Any) -> str:
         >>> hw.data.with_options("prices.csv#price", decimal=",", na=["?"])
         'prices.csv?decimal=%2C&na=%3F#price'
     """
-    options = TableReading(**{option: _texts(value) for option, value in given.items() if value is not None})
+    options = TableOptions(**{option: _texts(value) for option, value in given.items() if value is not None})
     path, mark, target = name.partition("#")
     query = options.query()
     return f"{path}?{query}{mark}{target}" if query else name

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from hardwire.bits import Columns
 from hardwire.bits.texts import looks_like_numbers
 from hardwire.data.frames import Where, read_csv, stripped
-from hardwire.data.reading import TableReading
+from hardwire.data.table_options import TableOptions
 from hardwire.errors import HardwireError, shown
 
 MOST_CLASSES = 100  # more different whole numbers than this are numbers to predict, not classes
@@ -76,15 +76,15 @@ def _warn_of_texts(column: Any, different: list[Any]) -> None:
 
 
 def as_written(
-    path: Path, target: str, reading: TableReading, labels: tuple[Any, ...] | None
+    path: Path, target: str, options: TableOptions, labels: tuple[Any, ...] | None
 ) -> tuple[Any, ...] | None:
     """The labels as a .csv has them: numbers that are written in another way, such as 01, become texts."""
     if labels is None or path.suffix.lower() != ".csv" or isinstance(labels[0], str | bool):
         return labels
-    names = read_csv(path, how=reading, nrows=0).columns
+    names = read_csv(path, options=options, nrows=0).columns
     column = next(name for name in names if str(name).strip() == target)
-    texts = stripped(read_csv(path, how=reading, usecols=[column], dtype=str)[column])
-    numbers = [float(text.replace(",", ".") if reading.decimal == "," else text) for text in texts.unique()]
+    texts = stripped(read_csv(path, options=options, usecols=[column], dtype=str)[column])
+    numbers = [float(text.replace(",", ".") if options.decimal == "," else text) for text in texts.unique()]
     written = dict(zip(numbers, texts.unique(), strict=True))
     if len(written) < len(texts.unique()):
         return labels  # one number in two ways, such as 1 and 1.0
