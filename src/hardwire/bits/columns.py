@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hardwire.bits.texts import NOTHING, TextCodes, days, kind_of_column, listed, text_codes
+from hardwire.bits.texts import NO_CODE, TextCodes, days, kind_of_column, listed, text_codes
 from hardwire.errors import HardwireError, unknown_name
 from hardwire.files import parse_json
 
@@ -62,8 +62,8 @@ class Columns:
         return cls(
             tuple(map(str, frame.columns)),
             {name: code.levels for name, code in codes.items()},
-            other={name: code.other for name, code in codes.items() if code.other != NOTHING},
-            absent={name: code.missing for name, code in codes.items() if code.missing != NOTHING},
+            other={name: code.other for name, code in codes.items() if code.other != NO_CODE},
+            absent={name: code.missing for name, code in codes.items() if code.missing != NO_CODE},
             ordered=tuple(name for name, code in codes.items() if code.ordered),
             dates=tuple(name for name, kind in kinds.items() if kind == "date"),
             **about,
@@ -78,8 +78,8 @@ class Columns:
             >>> columns.codes("colour")
             TextCodes(levels=('blue', 'red'), other=-1, missing=2, ordered=False)
         """
-        absent = self.absent.get(name, NOTHING)
-        return TextCodes(self.texts[name], self.other.get(name, NOTHING), absent, name in self.ordered)
+        absent = self.absent.get(name, NO_CODE)
+        return TextCodes(self.texts[name], self.other.get(name, NO_CODE), absent, name in self.ordered)
 
     def coded(self, frame: Any) -> Any:
         """A copy of a DataFrame with texts and dates replaced by numbers."""

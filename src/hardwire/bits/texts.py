@@ -16,7 +16,7 @@ from hardwire.errors import HardwireError
 MOST_LEVELS = 64  # bits of a column of text, with those of "other" texts and of missing values
 MOST_ORDERED = 255  # levels of an ordered Categorical
 COVERED = 0.5  # share of the rows that the most frequent texts must cover; else the column holds names, not kinds
-NOTHING = -1  # the code of a text for which no bit is 1
+NO_CODE = -1  # of a text for which no bit is 1
 DAY = np.timedelta64(1, "D")
 _ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?)?")
 _NUMBER_LIKE = re.compile(r"[-+]?[\d.,' ]*\d[\d.,' ]*%?")
@@ -34,8 +34,8 @@ class TextCodes:
     """
 
     levels: tuple[Any, ...]
-    other: int = NOTHING
-    missing: int = NOTHING
+    other: int = NO_CODE
+    missing: int = NO_CODE
     ordered: bool = False
 
     @property
@@ -88,9 +88,9 @@ def text_codes(name: Any, column: Any) -> TextCodes:
                 f"{covered:.0%} of the rows; leave the column out (--drop), or make a few kinds of them first"
             )
         levels = tuple(sorted(most))
-        return TextCodes(levels, room, room + 1 if absent else NOTHING)
+        return TextCodes(levels, room, room + 1 if absent else NO_CODE)
     levels = tuple(sorted(texts))
-    return TextCodes(levels, NOTHING, len(levels) if absent else NOTHING)
+    return TextCodes(levels, NO_CODE, len(levels) if absent else NO_CODE)
 
 
 def _plain(name: Any, texts: Any) -> list[Any]:

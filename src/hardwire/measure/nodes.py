@@ -69,7 +69,7 @@ def node_gaps(model: nn.Module, x: Input) -> list[NodeGap]:
     per_sample = any(part.selector is not None and part.selector.noise == "sample" for part in parts)
     each = max(part.level.function.entries for part in parts) // 4
     rows = max(1, _CHUNK // (widest * (16 if per_sample else each)))
-    tallies: list[_Tally] = []
+    tallies: list[_GapSums] = []
     for number, start in enumerate(range(0, len(x), rows)):
         chunk = list(_node_tallies(model, x[start : start + rows], draw=number if per_sample else 0))
         tallies = [a.add(b) for a, b in zip(tallies, chunk, strict=True)] if tallies else chunk
@@ -77,7 +77,7 @@ def node_gaps(model: nn.Module, x: Input) -> list[NodeGap]:
 
 
 @dataclass
-class _Tally:
+class _GapSums:
     """Running sums of one level's node gaps."""
 
     actual_sum: float
@@ -88,7 +88,7 @@ class _Tally:
     count: int
 
     @classmethod
-    def of(cls, actual: torch.Tensor, bound: torch.Tensor) -> "_Tally":
+    def of(cls, actual: torch.Tensor, bound: torch.Tensor) -> "_GapSums":
         return cls(
             actual.sum().item(),
             actual.max().item(),
@@ -98,8 +98,8 @@ class _Tally:
             actual.numel(),
         )
 
-    def add(self, other: "_Tally") -> "_Tally":
-        return _Tally(
+    def add(self, other: "_GapSums") -> "_GapSums":
+        return _GapSums(
             self.actual_sum + other.actual_sum,
             max(self.actual_max, other.actual_max),
             self.bound_sum + other.bound_sum,
@@ -113,14 +113,14 @@ class _Tally:
         return NodeGap(mean_actual, self.actual_max, mean_bound, self.bound_max, self.violations)
 
 
-def _node_tallies(model: nn.Module, x: Input, draw: int) -> Iterator[_Tally]:
+def _node_tallies(model: nn.Module, x: Input, draw: int) -> Iterator[_GapSums]:
     """One tally for each level that chooses its functions; one that repeats another level counts with it."""
     for module, given in _selecting_inputs(model, x, draw):
-        levels, tallies = _method_rules(module, draw), dict[int, _Tally]()
+        levels, tallies = _method_rules(module, draw), dict[int, _GapSums]()
         for number, ((level, rule), node) in enumerate(zip(levels, node_passes(levels, given), strict=True)):
             if node.weights is None:
                 continue
-            tally = _Tally.of(*_gap_and_bound(level, rule, node))
+            tally = _GapSums.of(*_gap_and_bound(level, rule, node))
             own = number if level.repeats is None else level.repeats
             tallies[own] = tallies[own].add(tally) if own in tallies else tally
         yield from tallies.values()

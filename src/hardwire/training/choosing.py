@@ -184,7 +184,7 @@ def choose_by_use(
     console = make_console(stderr=True) if (sys.stderr.isatty() if progress is None else progress) else None
     choices = []
     for number in numbers:
-        trial = _Trial(chosen, number, settings, data, check_seed(child_seed(seed, f"choose.{number}")), engine)
+        trial = _ChoiceTrial(chosen, number, settings, data, check_seed(child_seed(seed, f"choose.{number}")), engine)
         if console:
             console.print(trial.title, soft_wrap=True)
         path = None if checkpoint is None else trial_checkpoint(checkpoint, number)
@@ -206,7 +206,7 @@ def trial_checkpoint(checkpoint: str | os.PathLike[str], number: int) -> Path:
     return Path(f"{os.fspath(checkpoint)}.choose-{number}").expanduser()
 
 
-class _Trial:
+class _ChoiceTrial:
     """The choice in one layer: all layers up to it, with that one drawn wider, and a layer of gates that reads it."""
 
     def __init__(
