@@ -11,7 +11,7 @@ import lazy_loader
 
 from hardwire.errors import missing_package
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 if "torch" not in sys.modules:
     # torch's threads, which the native engine shares, otherwise spin while they wait; where others use the machine too

@@ -77,7 +77,7 @@ TestData = Annotated[
 def table_options(
     decimal: str | None, separator: str | None, na: str | None, quote: str | None, **others: str | None
 ) -> dict[str, Any]:
-    """The options of a table by the names of `TableReading`; lists are split at commas."""
+    """The options of a table by the names of `TableOptions`; lists are split at commas."""
     given: dict[str, Any] = {"decimal": decimal, "separator": separator, "quote": quote, "na": na} | others
     for name in ("na", "drop"):
         if given.get(name) is not None:

@@ -18,7 +18,7 @@ from hardwire.study.kinds import Kind
 
 
 def code_version(kind: Kind) -> str:
-    """Returns the version of the code that runs this kind, such as 0.2.0+5f3a9c21."""
+    """Returns the version of the code that runs this kind, such as 0.3.0+5f3a9c21."""
     return f"{hardwire.__version__}+{_digest((*kind.sources, type(kind).__module__), native_sources())}"
 
 
