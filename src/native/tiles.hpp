@@ -57,7 +57,7 @@ class GradientPool {
   void add(const Step& step, const float* from, std::int64_t lowest, bool to_input, const Outputs& outputs) {
     for (const Source& source : step.sources) {
       const std::int64_t count = (source.end - source.begin) * width_;
-      if (source.step < 0 ? to_input : source.step >= lowest) {
+      if (to_input || source.step >= lowest) {
         float* to = rows_of(source.step, outputs(source.step)) + source.begin * width_;
         for (std::int64_t i = 0; i < count; ++i) to[i] += from[i];
       }
