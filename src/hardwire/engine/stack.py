@@ -5,6 +5,7 @@ convolution is levels whose neurons share rows of parameters, and pooling is a l
 has to know either. Surprising: a wire may be `CONST_ZERO`, the constant 0; padding needs nothing else.
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -26,6 +27,7 @@ MODES = ("method", "argmax", "deploy")
 """The three passes: the method's own (A^M), argmax with soft gates (A^soft), and argmax with hard gates (A^hard)."""
 
 CONST_ZERO = -1  # a wire that reads the constant 0
+THE_STATE, THE_INPUT = -2, -3  # in place of the number of a level in `reads`: that before the step, and of the step
 FORMULA: str = "formula"  # the gradient of a fixed gate: that of its formula,
 MAXIMUM: str = "maximum"  # or for an OR that of max-pooling
 GRADIENTS = (MAXIMUM, FORMULA)
@@ -167,7 +169,8 @@ def unrolled(
     """The steps of a loop, one after another: each reads the state that the one before has made, and its own input.
 
     Args:
-        levels: One step; its first level reads [state, input], its last one makes [state, output].
+        levels: One step; its first level reads [state, input] unless it says what, its last one makes [state, output].
+            What their `reads` name is numbered within the step, or is THE_STATE or THE_INPUT, as a whole.
         state: The number of bits of the state.
         starts: Where the state of the first step is.
         inputs: Where the input of each step is.
@@ -177,9 +180,13 @@ def unrolled(
     for step, source in enumerate(inputs):
         before = tuple(starts) if step == 0 else (Source(first + len(result) - 1, 0, state),)
         given = (source,) if source.stop > source.start else ()
+        outside, here = {THE_STATE: before, THE_INPUT: given}, first + len(result)
         for number, level in enumerate(levels):
-            repeats = None if step == 0 else first + number
-            result.append(replace(level, repeats=repeats, reads=None if number else (*before, *given)))
+            reads = None if number else (*before, *given)
+            if level.reads is not None:
+                there = (outside.get(s.level, (Source(here + s.level, s.start, s.stop),)) for s in level.reads)
+                reads = tuple(itertools.chain.from_iterable(there))
+            result.append(replace(level, repeats=None if step == 0 else first + number, reads=reads))
     return result
 
 

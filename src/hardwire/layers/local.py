@@ -30,6 +30,7 @@ from hardwire.selection import Method
 from hardwire.temperature import Temperature
 
 BORDERS = ("periodic", "zero")
+UPDATES = ("all", "random")
 MOST_KERNEL = 255
 _ARGUMENTS = ("neurons", "kernel_size", "border", "arity", "votes", "candidates", "start", "bonus", "seed")
 _MAJORITY = {m: Fixed(tuple(int(2 * a.bit_count() > m) for a in range(1 << m))) for m in (3, 5)}
@@ -222,7 +223,7 @@ class CellularAutomaton(Recurrent):
     """A grid of cells that all run the same learned rule: [batch, channels * height * width] -> the same, later.
 
     Each cell has `channels` bits. In every step it reads its neighbourhood through perception gates, and gates behind
-    them update its bits, all cells at once. The input is the state to start with.
+    them make its new bits. The input is the state to start with.
 
     Args:
         shape: (height, width) of the grid.
@@ -238,6 +239,10 @@ class CellularAutomaton(Recurrent):
         start: "normal" or "residual", as in `LogicLayer`.
         bonus: The size of the bonus of a residual start.
         outputs: The state after the "last" step, or after each of "all".
+        updates: Which cells change in a step: "all" at once, or a "random" part of them. Random ones are a mask that
+            each step reads, one bit for each cell: [batch, state + steps * height * width] is the state and the masks.
+            For a state alone the automaton draws masks of its own from the stream of its seed.
+        rate: The share of the cells that change in a step with random updates.
         method: As in `LogicLayer`.
         tau: As in `LogicLayer`.
         cage: As in `LogicLayer`.
@@ -266,6 +271,8 @@ class CellularAutomaton(Recurrent):
         start: str = "normal",
         bonus: float = 5.0,
         outputs: str = "last",
+        updates: str = "all",
+        rate: float = 0.5,
         method: str | Method | None = None,
         tau: float | Temperature | None = None,
         cage: bool | None = None,
@@ -276,6 +283,8 @@ class CellularAutomaton(Recurrent):
             raise HardwireError(f"a grid has the shape (height, width), not {shape!r:.60}")
         if not widths:
             raise HardwireError("widths [] leaves no layer that reads the neighbourhood; name at least one")
+        if updates not in UPDATES:
+            raise unknown_name("updates", updates, UPDATES)
         seed, cells = check_seed(seed), image_shape((channels, *shape))
         layers: list[GateLayer] = []
         for number, width in enumerate([*widths, channels]):
@@ -295,6 +304,8 @@ class CellularAutomaton(Recurrent):
             math.prod(cells),
             "input",
             outputs,
+            masked=math.prod(cells[1:]) if updates == "random" else 0,
+            rate=rate,
             method=method,
             tau=tau,
             cage=cage,

@@ -6,20 +6,22 @@ each is the sum over the steps.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import nn
 
 from hardwire.bits import Bits
 from hardwire.engine.functions import Entries, Fixed
-from hardwire.engine.stack import CONST_ZERO, Input, Level, Source, unrolled
+from hardwire.engine.stack import CONST_ZERO, THE_INPUT, THE_STATE, Input, Level, Source, unrolled
 from hardwire.errors import HardwireError, unknown_name, whole_number
-from hardwire.gates import GATES
+from hardwire.gates import GATES, algebra
 from hardwire.layers.base import LAYERS, GateLayer, register_layer
 from hardwire.layers.selector import Selector
 from hardwire.layers.size import LayerSize, check_derived
-from hardwire.randomness import check_seed, normal
+from hardwire.randomness import check_seed, generator, normal
 from hardwire.selection import Method
 from hardwire.temperature import Temperature
 
@@ -30,6 +32,7 @@ MOST_LEVELS = 100_000  # of all steps together
 
 _GATES = {gate.name: Fixed.of_gate(gate.index) for gate in GATES}
 _ZEROS, _ONES, _COPY = _GATES["FALSE"], _GATES["TRUE"], _GATES["A"]
+_AND, _AND_NOT, _OR = (Fixed.of_gate(gate) for gate in (algebra.AND, algebra.AND_OF[0, 1, 0], algebra.OR))
 
 
 class CellLayers(nn.ModuleList):
@@ -58,6 +61,11 @@ class Recurrent(GateLayer):
         outputs: The output of the "last" step; of "all", step by step; or "sum": of all, the steps of each bit side by
             side, so that class sums count all steps.
         held: Whether every step reads the same input, [batch, bits].
+        masked: The number of bits of a mask that each step reads; bit i of the state changes only where bit
+            i % masked of it is 1. For loops whose input is their state: [batch, state + steps * masked], the state and
+            then the masks. 0 for none.
+        rate: The share of ones in masks that the layer draws itself, for an input [batch, state] without any: from the
+            stream of its seed, others in each step and row of each pass. In a network, masks come with the input.
         method: As in `LogicLayer`; the cell's layers have none of their own.
         tau: As in `LogicLayer`.
         cage: As in `LogicLayer`. It moves once for a training step, however many steps the loop has.
@@ -79,6 +87,7 @@ class Recurrent(GateLayer):
     initial: str | list[int]
     outputs: str
     held: bool
+    masked: int
     bits: int
     output_bits: int
     cell: "CellLayers"
@@ -91,6 +100,8 @@ class Recurrent(GateLayer):
         initial: str | Sequence[int] = "zeros",
         outputs: str = "last",
         held: bool = False,
+        masked: int = 0,
+        rate: float = 0.5,
         method: str | Method | None = None,
         tau: float | Temperature | None = None,
         cage: bool | None = None,
@@ -117,6 +128,7 @@ class Recurrent(GateLayer):
                 f"the cell reads {self.bits} bits beside its state; with initial='input' it reads its state alone, and "
                 "otherwise at least one more"
             )
+        self.masked, self.rate = self._check_masked(masked), _check_rate(rate)
         self.input_shape = self._shape_of_input()
         parts = 1 if outputs == "last" else self.steps
         self.output_shape = (self.output_bits,) if parts == 1 else (parts, self.output_bits)
@@ -124,19 +136,18 @@ class Recurrent(GateLayer):
         if self.initial == "learned":
             self.initial_logits = nn.Parameter(normal(self.seed, "recurrent.initial", self.state, 1))
         check_derived(2 * (parts * self.output_bits + 2 * self.state))
-        self._wires = [_constant_wires(self.state), self._output_wires(parts)]
+        self._wires = [_constant_wires(self.state), self._output_wires(parts), *self._mask_wires()]
         self.own_choice = any(argument is not None for argument in (method, tau, cage))
         self.selector = Selector(
             "hard-st" if method is None else method, 1.0 if tau is None else tau, bool(cage), self.seed
         )
         self.selector.prepare_for(self.levels())
+        self._evaluations = 0  # since the last training step; each draws masks of its own
 
     def levels(self) -> list[Level]:
         levels, starts = self._start()
         inputs = [self._input_of(step) for step in range(self.steps)]
-        cell: list[Level] = []
-        for layer in self.cell:
-            cell += layer.levels()
+        cell = self.step_levels()
         levels += unrolled(cell, self.state, starts, inputs, len(levels))
         ends = range(len(levels) - len(cell) * (self.steps - 1) - 1, len(levels), len(cell))
         span = self._output_start, self._output_start + self.output_bits
@@ -145,8 +156,30 @@ class Recurrent(GateLayer):
         levels.append(Level(wires.shape[1], wires.shape[1], wires, _COPY, reads=reads))
         return levels
 
+    def step_levels(self) -> list[Level]:
+        """The levels of one step, as `unrolled` takes them."""
+        cell = [level for layer in self.cell for level in layer.levels()]
+        if not self.masked:
+            return cell
+        state, last = self.state, len(cell)
+        masked, either = self._wires[2:4]
+        before, new, mask = Source(THE_STATE, 0, state), Source(last - 1, 0, state), Source(THE_INPUT, 0, self.masked)
+        return [
+            replace(cell[0], reads=(before,)),
+            *cell[1:],
+            Level(state + self.masked, state, masked, _AND, reads=(new, mask)),
+            Level(state + self.masked, state, masked, _AND_NOT, reads=(before, mask)),
+            Level(2 * state, state, either, _OR, reads=(Source(last, 0, state), Source(last + 1, 0, state))),
+        ]
+
+    def one_step(self) -> list[Level]:
+        """The levels of one step by itself, from [state, input] to [state, output]."""
+        copy, sources = self._parted(self.state + self.masked)
+        given = Source(-1, self.state, self.state + (self.masked or self.bits))
+        return copy + unrolled(self.step_levels(), self.state, sources, [given], len(copy))
+
     def forward(self, x: Input) -> torch.Tensor:
-        return super().forward(self.flat(x))
+        return super().forward(self._with_masks(self.flat(x)))
 
     def flat(self, x: Input) -> Input:
         """Sequences [batch, steps, bits] as rows [batch, steps * bits]; rows stay as they are."""
@@ -163,6 +196,28 @@ class Recurrent(GateLayer):
             )
         return x.flatten(1)
 
+    def draw_masks(self, rows: int) -> torch.Tensor:
+        """Masks of zeros and ones [rows, steps * masked] for the next pass, from the stream of the layer's seed."""
+        if self.selector is None:
+            raise HardwireError("in a network, the masks of a loop come with its input, behind the state")
+        pass_number = int(self.selector.steps) - self.selector.step_counted
+        if self.trains and torch.is_grad_enabled():
+            self._evaluations, path = 0, f"{pass_number}.{self.selector.micro_batches}"
+        else:
+            path = f"{pass_number}.evaluation.{self._evaluations}"
+            self._evaluations += 1
+        drawn = generator(self.seed, f"recurrent.masks.{path}").random((rows, self.steps * self.masked), np.float32)
+        return torch.from_numpy(drawn < self.rate)
+
+    def _with_masks(self, x: Input) -> Input:
+        """The input with masks behind the state, drawn where it has none."""
+        if not self.masked or not isinstance(x, torch.Tensor | Bits) or tuple(x.shape[1:]) != (self.state,):
+            return x
+        masks = self.draw_masks(x.shape[0]).to(x.device)
+        if isinstance(x, Bits):
+            return Bits.pack(torch.cat([x.unpack(torch.bool), masks], dim=1))
+        return torch.cat([x, masks.to(x.dtype)], dim=1)
+
     def initial_bits(self) -> tuple[int, ...]:
         """The deployed state before the first step; zeros where it is the input of the loop."""
         if self.initial_logits is not None:
@@ -172,7 +227,10 @@ class Recurrent(GateLayer):
     def config(self) -> dict[str, Any]:
         cell = [{"kind": layer.kind, "arguments": layer.config()} for layer in self.cell]
         names = ("steps", "state", "initial", "outputs", "held", "seed")
-        return {"cell": cell, **{name: getattr(self, name) for name in names}}
+        masked = (
+            {"masked": self.masked, "rate": self.rate} if self.masked else {}
+        )  # so that older files stay as they are
+        return {"cell": cell, **{name: getattr(self, name) for name in names}, **masked}
 
     @classmethod
     def size_of(cls, config: dict[str, Any]) -> LayerSize:
@@ -184,7 +242,8 @@ class Recurrent(GateLayer):
             raise HardwireError(f"{steps:,} steps of {len(entries)} layers are more than a loop may have")
         # the last layer's neurons are numbers in its state or wires, so its outputs are no more than these
         outputs = max(sizes[-1].state, sizes[-1].derived) * (1 if config.get("outputs") == "last" else steps)
-        derived = sum(size.derived for size in sizes) + 4 * state
+        masked = config.get("masked", 0) and whole_number("masked", config["masked"])
+        derived = sum(size.derived for size in sizes) + 4 * state + (6 * state + 2 * masked if masked else 0)
         learned = state if config.get("initial") == "learned" else 0
         check_derived(outputs // 2)  # a neuron has four numbers at least
         return LayerSize(sum(size.state for size in sizes) + learned, derived)
@@ -208,17 +267,45 @@ class Recurrent(GateLayer):
 
     def _shape_of_input(self) -> tuple[int, ...]:
         if self.initial == "input":
-            return (self.state,)
+            return (self.state + self.steps * self.masked,)
         return (self.bits,) if self.held else (self.steps, self.bits)
 
     def _input_of(self, step: int) -> Source:
+        if self.masked:
+            start = self.state + step * self.masked
+            return Source(-1, start, start + self.masked)
         start = 0 if self.held else step * self.bits
         return Source(-1, start, start + self.bits)
+
+    def _parted(self, inputs: int) -> tuple[list[Level], list[Source]]:
+        """Where a state is that comes first in an input: behind a copy of it if masks follow, as a first level reads
+        the whole input."""
+        copy = [Level(inputs, self.state, self._wires[4], _COPY)] if self.masked else []
+        return copy, [Source(len(copy) - 1, 0, self.state)]
+
+    def _check_masked(self, masked: int) -> int:
+        if isinstance(masked, int) and masked == 0:
+            return 0
+        bits = whole_number("masked", masked)
+        if self.initial != "input" or self.held or self._output_start or self.state % bits:
+            raise HardwireError(
+                f"a mask of {masked} bits is for a loop with initial='input' that makes nothing but its state, of "
+                f"which it is a part; this one has {self.state} bits of state and initial={self.initial!r:.20}"
+            )
+        return bits
+
+    def _mask_wires(self) -> list[torch.Tensor]:
+        """The wires of the gates behind a masked cell, and of the level that parts the state from the masks."""
+        if not self.masked:
+            return []
+        places = torch.arange(self.state, dtype=torch.int32)
+        pairs = (self.state + places % self.masked, self.state + places, places)
+        return [torch.stack([places, other]) for other in pairs]
 
     def _start(self) -> tuple[list[Level], list[Source]]:
         """The levels that make the initial state, and where it is."""
         if self.initial == "input":
-            return [], [Source(-1, 0, self.state)]
+            return self._parted(self.inputs)
         wires, state = self._wires[0], self.state
         if self.initial_logits is not None:  # no input decides which entry of a table is read, so all are the same one
             logits = self.initial_logits.expand(-1, 4)
@@ -273,6 +360,12 @@ def _check_steps(steps: int, cell: nn.ModuleList) -> int:
     if whole_number("steps", steps) > MOST_STEPS or steps * len(cell) > MOST_LEVELS:
         raise HardwireError(f"{steps:,} steps of {len(cell)} layers are more than a loop may have; use {MOST_STEPS:,}")
     return steps
+
+
+def _check_rate(rate: float) -> float:
+    if not 0 < rate <= 1:
+        raise HardwireError(f"rate {rate} is not above 0 and at most 1, the share of bits that change in a step")
+    return float(rate)
 
 
 def _check_initial(initial: str | Sequence[int], state: int) -> str | list[int]:

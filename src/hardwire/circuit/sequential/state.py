@@ -85,7 +85,7 @@ def from_loop(net: Any) -> "Circuit":
         raise HardwireError("a network of numbers has no circuit with state; hw.Circuit.from_network unrolls it")
     if summed is not None and loop.outputs == "all":
         raise HardwireError("class sums over all steps side by side are not those of a step; use outputs='sum'")
-    cell = frozen_netlist(Stack(tuple(level for layer in loop.cell for level in layer.levels())))
+    cell = frozen_netlist(Stack(tuple(loop.one_step())))
     made = cell.outputs.tolist()
     outputs = made[loop.state :] or made
     netlist = replace(cell, outputs=np.array(made[: loop.state] + outputs))
