@@ -28,6 +28,7 @@ from hardwire.measure import Gap, evaluating
 from hardwire.network import LogicNetwork
 from hardwire.recipes.defaults import TABLES, steps_for, width_for
 from hardwire.training import History, fit
+from hardwire.training.adam import Adam
 from hardwire.training.schedules import SCHEDULES, make_schedule
 
 NUMBERS = [
@@ -218,7 +219,7 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         """Makes the untrained network."""
         settings = self.get_params() | {"width": width}
         self.network_ = build_network(self.encoder_, words, self._head(), self._seed, settings)
-        self._optimizer = torch.optim.Adam(self.network_.parameters(), lr=self.learning_rate, fused=True)
+        self._optimizer = Adam(self.network_.parameters(), self.learning_rate)
 
     def _choose_width(self, words: npt.NDArray[np.uint64], y: Numbers, weight: Numbers) -> int:
         """The width that was asked for, that of the table, or the one of several that is best on held-out rows."""
@@ -336,7 +337,7 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if hasattr(self, "network_"):
-            self._optimizer = torch.optim.Adam(self.network_.parameters(), lr=self.learning_rate, fused=True)
+            self._optimizer = Adam(self.network_.parameters(), self.learning_rate)
 
     def _weights(self, y: npt.NDArray[Any], weight: Numbers) -> Numbers:
         """The weights of the rows with those of their classes."""

@@ -11,6 +11,7 @@ from hardwire.errors import HardwireError, check_holds_values, whole_number
 from hardwire.layers import Selecting, selection_mode
 from hardwire.measure import check_labels, evaluating
 from hardwire.network import LogicNetwork
+from hardwire.training.adam import Adam
 from hardwire.training.callbacks import TrainingRun
 from hardwire.training.feed import Feed
 from hardwire.training.history import VALIDATION
@@ -97,7 +98,7 @@ def make_optimizer(net: nn.Module, optimizer: optim.Optimizer | None, lr: float)
     if optimizer is None:
         if not (isinstance(lr, int | float) and 0 < lr < math.inf):
             raise HardwireError(f"lr {lr!r} must be a positive number; the paper uses 0.01 for MNIST")
-        return optim.Adam(net.parameters(), lr=lr, fused=True)  # one pass over memory: a third of the plain step's time
+        return Adam(net.parameters(), lr)
     if not isinstance(optimizer, optim.Optimizer):
         raise HardwireError("optimizer is an instance, such as torch.optim.SGD(net.parameters(), lr=0.1)")
     if isinstance(optimizer, optim.LBFGS):

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import optim
 
 from hardwire.console import make_console
 from hardwire.data.dataset import Dataset
@@ -25,6 +24,7 @@ from hardwire.layers import GateLayer, LogicLayer
 from hardwire.network import LogicNetwork, check_layers, connect_layers
 from hardwire.randomness import check_seed, child_seed
 from hardwire.recipes.defaults import round_up
+from hardwire.training.adam import Adam
 from hardwire.training.build import build
 from hardwire.training.feed import make_feed
 from hardwire.training.fit import fit
@@ -253,7 +253,7 @@ class _ChoiceTrial:
             rows,
             steps,
             batch_size,
-            optimizer=optim.Adam(learned, lr=lr, fused=True),
+            optimizer=Adam(learned, lr),
             scheduler=make_schedule("cosine", steps),
             seed=self.seed,
             validation=rows.part(slice(_SHOWN_ROWS)),  # training rows, to show something: nothing depends on it

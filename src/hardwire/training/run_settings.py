@@ -10,6 +10,7 @@ import torch
 from hardwire import data as datasets
 from hardwire.data.dataset import Dataset
 from hardwire.network import LogicNetwork
+from hardwire.training.adam import Adam
 from hardwire.training.arguments import whole_steps
 from hardwire.training.build import build
 from hardwire.training.callbacks import Callback
@@ -44,7 +45,7 @@ def train_network(
     if settings.choose is not None:
         choose_layers(settings, net, training, given | options)
     if settings.rates:
-        given["optimizer"] = torch.optim.Adam(parameter_groups(net, settings.lr, settings.rates), fused=True)
+        given["optimizer"] = Adam(parameter_groups(net, settings.lr, settings.rates))
     history = fit(
         net,
         training,

@@ -21,6 +21,7 @@ from hardwire.data.catalog import ENTRIES, Images
 from hardwire.study.config import Config
 from hardwire.study.kinds import Cost
 from hardwire.training import TrainingRun
+from hardwire.training.adam import Adam
 from hardwire.training.checkpoint import Checkpoint
 from hardwire_paper.measured import TRAIN_ROWS, Measures, measure_initial, measure_trained
 from hardwire_paper.networks import OPTIONS
@@ -89,7 +90,7 @@ def _time(config: Config, threads: int, depth: int) -> _Times:
     shape = _shape(config.text("dataset"))
     whole = Config.of(config.kind, {**dict(config.values), "depth": depth, "seed": 0, "tau": 1.0})
     net = build(whole, shape.inputs, shape.classes)
-    optimizer = torch.optim.Adam(net.parameters(), lr=0.01, fused=True)
+    optimizer = Adam(net.parameters(), lr=0.01)
     x, y = _rows(shape, config.whole("batch_size"))
 
     def step() -> None:
