@@ -252,6 +252,7 @@ void logit_gradients(const Stack& stack, const Choice& choice, const Logits& log
   parallel_for(threads, chunks.size(), [&](std::int64_t task, int) {
     const auto& [l, wires, begin, end] = chunks[task];
     const Level& level = stack.levels[l];
+    if (!(wires ? gradients[l].wires : gradients[l].functions)) return;  // frozen
     if (wires) {
       WireScratch scratch;
       kernels().wire_gradient(logits[l].wires, level.candidates, begin, end, surrogate_rule(rules[l].wires),

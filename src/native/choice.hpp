@@ -42,7 +42,7 @@ struct LevelRule {
 };
 
 // The logits of a level, or their gradients: of gates [rows][16] or entries [rows][2^arity], and of wires
-// [arity * rows][candidates]; null where there are none.
+// [arity * rows][candidates]; null where there are none, or where no gradient is wanted.
 template <class Float>
 struct LevelLogits {
   Float *functions, *wires;

@@ -14,6 +14,17 @@ std::int64_t tile_count(std::int64_t batch, int samples) { return (batch + sampl
 
 std::int64_t part_begin(std::int64_t part, std::int64_t parts, std::int64_t tiles) { return part * tiles / parts; }
 
+// Who reads the inputs of each level with fixed wires: made on first use, so before threads start.
+void make_readers(const Pass& pass, bool to_input) {
+  const Stack& stack = pass.stack;
+  bool below = to_input || stack.steps.size() > stack.levels.size();
+  for (const Stage& stage : stack.stages) {
+    const Level& level = stack.levels[stage.level];
+    if (below && !stage.trees && !level.has_tables()) view_of(level, pass.choice.levels[stage.level], true);
+    for (std::int64_t l = stage.level; l < stage.level + stage.levels; ++l) below |= pass.learns(l);
+  }
+}
+
 }  // namespace
 
 void Engine::reserve_scratch(int threads) const {
@@ -43,12 +54,9 @@ void Engine::backward(const Choice& choice, const Samples& samples, const Head& 
     row_of.push_back(static_cast<std::int32_t>(j / (stack_.outputs / head.classes)));
   const Top top = {out_gradient, samples.batch, head.columns(stack_), head.temperature,
                    head.classes ? row_of.data() : nullptr};
-  if (choice.packed)
-    for (const Stage& stage : stack_.stages)  // before threads start
-      if (!stage.trees && !stack_.levels[stage.level].has_tables() && (stage.level > 0 || in_gradient || stack_.steps.size() > stack_.levels.size()))
-        view_of(stack_.levels[stage.level], choice.levels[stage.level], true);
   const Mixtures mixtures = mix_gates(stack_, choice, logits, rules, threads);
-  const Pass pass = {stack_, choice, samples, made, &rules, &mixtures};
+  const Pass pass = {stack_, choice, samples, made, &rules, &mixtures, &gradients};
+  if (choice.packed) make_readers(pass, in_gradient != nullptr);
   const std::int64_t tiles = tile_count(samples.batch, choice.packed ? kWordSamples : kTileSamples);
   const std::int64_t stride = stack_.sums + choice.sampled_sums;
   const std::int64_t most = std::clamp(kMaxSums / stride, kMinParts, kMaxParts), parts = std::min(tiles, most);

@@ -179,12 +179,15 @@ void floats_backward(const Pass& pass, const Top& top, std::int64_t tile, Scratc
     return step < 0 ? pass.stack.inputs : pass.stack.levels[steps[step].number].neurons;
   };
   GradientPool pool(scratch.gradients, steps.size(), kTileSamples);
-  for (std::size_t s = steps.size(); s-- > 0;) {
+  std::size_t lowest = 0;  // the first step that learns anything: below it a gradient is wanted for the input alone
+  while (lowest + 1 < steps.size() && !pass.learns(steps[lowest].number)) ++lowest;
+  const std::size_t end = in_gradient ? 0 : lowest;
+  for (std::size_t s = steps.size(); s-- > end;) {
     if (s + 1 < steps.size() && !steps[s + 1].sources.empty()) rows = {pool.rows_of(s, outputs(s)), nullptr};
-    float* below = s > 0 || in_gradient ? all.out[s] : nullptr;
+    float* below = s > end || in_gradient ? all.out[s] : nullptr;
     backward_step(pass, s, tile, all, rows, scratch, to.sums, below);
     pool.release(s);
-    if (!steps[s].sources.empty() && below) pool.add(steps[s], below, 0, in_gradient != nullptr, outputs);
+    if (!steps[s].sources.empty() && below) pool.add(steps[s], below, end, in_gradient != nullptr, outputs);
     rows = {below, nullptr};
   }
   if (!in_gradient) return;

@@ -52,15 +52,16 @@ std::uint64_t* gather(const Pass& pass, std::size_t run, int words, const Made& 
   return in;
 }
 
+bool learns(const Pass& pass, const Stage& stage) {
+  for (std::int64_t l = stage.level; l < stage.level + stage.levels; ++l)
+    if (pass.learns(l)) return true;
+  return false;
+}
+
 // The first run that learns anything: below it a gradient is wanted for the input alone.
 std::size_t lowest_learning(const Pass& pass) {
   std::size_t r = 0;
-  for (; r + 1 < pass.stack.runs.size(); ++r) {
-    const Stage& stage = stage_of(pass, r);
-    if (stage.trees) break;
-    const Level& level = level_of(pass, stage);
-    if (level.chooses_gates() || level.chooses_entries() || level.chooses_wires()) break;
-  }
+  while (r + 1 < pass.stack.runs.size() && !learns(pass, stage_of(pass, r))) ++r;
   return r;
 }
 
@@ -166,7 +167,9 @@ class Backward {
     const Level& level = level_of(pass_, stage(s));
     return {pairs_[s], level.row_numbers(), sums_.sums + kTerms * level.sum_start};
   }
-  bool has_sums(std::size_t s) const { return !stage(s).trees && level_of(pass_, stage(s)).chooses_gates(); }
+  bool has_sums(std::size_t s) const {
+    return !stage(s).trees && level_of(pass_, stage(s)).chooses_gates() && (*pass_.gradients)[stage(s).level].functions;
+  }
 
   void add_sums(std::size_t s, const GradientRows& rows) {
     if (has_sums(s)) kernels().sums_bits(stage(s).outputs, rows, sums_of(s));
@@ -206,13 +209,14 @@ class Backward {
     float* below = zero_rows(s);
     TablesBackward to = {choice.tables.data(), pass_.mixture_below(l), nullptr, fresh, nullptr, in_[s],
                          sums_.sums + level.wire_sum_start, fresh, below};
-    if (level.chooses_entries()) to.entry_sums = sums_.sums + level.entry_sum_start;
+    const bool wires_learn = (*pass_.gradients)[l].wires;
+    if ((*pass_.gradients)[l].functions) to.entry_sums = sums_.sums + level.entry_sum_start;
     const float* learning = pass_.mixtures->of_level(l);
-    if (level.chooses_wires() && below && learning != to.probabilities) {  // wires learn by another gradient
+    if (wires_learn && below && learning != to.probabilities) {  // wires learn by another gradient
       kernels().backward_tables(view, to, pairs_[s], rows);
       to.entry_sums = to.below = nullptr;
     }
-    if (level.chooses_wires()) {
+    if (wires_learn) {
       to.wires = &wires;
       to.probabilities = learning;
     }
@@ -224,7 +228,7 @@ class Backward {
   GradientRows through_level(std::size_t s, const GradientRows& rows) {
     const Level& level = level_of(pass_, stage(s));
     const LevelChoice& choice = pass_.choice.levels[stage(s).level];
-    if (level.chooses_wires())
+    if ((*pass_.gradients)[stage(s).level].wires)
       kernels().wire_sums_bits(level.wire_view(), choice.gates.data(), pass_.mixtures->of_level(stage(s).level),
                                pairs_[s], in_[s], rows, fresh(s),
                                sums_.sums + level.wire_sum_start);

@@ -137,7 +137,11 @@ struct Pass {
   const Samples& samples;
   std::uint16_t* made = nullptr;                  // on the float path; see Engine
   const std::vector<LevelRule>* rules = nullptr;  // on the way back, with the temperatures of the surrogates,
-  const Mixtures* mixtures = nullptr;             // and what follows from these
+  const Mixtures* mixtures = nullptr;             // what follows from these, and where gradients of logits are wanted
+  const LogitGradients* gradients = nullptr;
+
+  // Whether a level has logits whose gradient is wanted: frozen ones are left out.
+  bool learns(std::int64_t l) const { return (*gradients)[l].functions || (*gradients)[l].wires; }
 
   // By which mixture a gradient passes the gates of a level down to its inputs; null where as the picked ones have it.
   const float* mixture_below(std::int64_t l) const {

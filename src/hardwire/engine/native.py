@@ -188,11 +188,15 @@ def _confidence(level: Level, functions: float, wires: float) -> Confidence:
 
 
 def _first_to_read(request: Request) -> int:
-    """The first level whose inputs need a gradient."""
+    """The first level whose inputs need a gradient: the one after the first that learns, where the input needs none."""
+    levels = request.stack.levels
     if not torch.is_grad_enabled() or request.mode == "deploy":
-        return len(request.stack.levels)
-    repeats = any(level.repeats is not None for level in request.stack.levels)
-    return 0 if repeats or (isinstance(request.x, torch.Tensor) and request.x.requires_grad) else 1
+        return len(levels)
+    repeats = any(level.repeats is not None for level in levels)
+    if repeats or (isinstance(request.x, torch.Tensor) and request.x.requires_grad):
+        return 0
+    learning = (number for number, level in enumerate(levels) if any(z.requires_grad for z in level.parameters()))
+    return next(learning, len(levels)) + 1
 
 
 def run(request: Request, prepared: Prepared, choice: NativeChoice) -> torch.Tensor:
@@ -253,7 +257,10 @@ class _Run(torch.autograd.Function):
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         x, *logits = ctx.saved_tensors  # raises if the logits have changed since the forward pass
         call: _Call = ctx.call
-        gradients = [torch.empty_like(z, memory_format=torch.contiguous_format) for z in logits]
+        gradients = [
+            torch.empty_like(z, memory_format=torch.contiguous_format) if wanted else None
+            for z, wanted in zip(logits, ctx.needs_input_grad[2:], strict=True)
+        ]
         in_gradient = torch.empty(x.shape) if ctx.needs_input_grad[1] else None
         call.native.backward(
             *call.arguments,
@@ -267,15 +274,17 @@ class _Run(torch.autograd.Function):
         return None, None if in_gradient is None else in_gradient.to(x.dtype), *gradients
 
 
-def _arrays(tensors: Sequence[torch.Tensor]) -> list[NDArray[np.float32]]:
-    """Tensors as matrices with a row for each choice."""
-    return [(z if z.ndim == 2 else z.flatten(0, -2)).detach().contiguous().numpy() for z in tensors]
-
-
 _Array: TypeAlias = "NDArray[np.float32] | None"
 
 
-def _pairs(stack: Stack, arrays: list[NDArray[np.float32]]) -> list[tuple[_Array, _Array]]:
+def _arrays(tensors: Sequence[torch.Tensor | None]) -> list[_Array]:
+    """Tensors as matrices with a row for each choice; None where there is none."""
+    return [
+        None if z is None else (z if z.ndim == 2 else z.flatten(0, -2)).detach().contiguous().numpy() for z in tensors
+    ]
+
+
+def _pairs(stack: Stack, arrays: list[_Array]) -> list[tuple[_Array, _Array]]:
     """(of functions, of wires) for each level, from the arrays of all parameters in order."""
     rest = iter(arrays)
     return [

@@ -9,6 +9,7 @@ import torch
 
 from hardwire import data as datasets
 from hardwire.data.dataset import Dataset
+from hardwire.errors import HardwireError
 from hardwire.network import LogicNetwork
 from hardwire.training.adam import Adam
 from hardwire.training.arguments import whole_steps
@@ -99,11 +100,22 @@ def remove_trials(settings: "Settings", net: LogicNetwork, checkpoint: Any) -> N
 
 
 def parameter_groups(net: LogicNetwork, lr: float, rates: Any) -> list[dict[str, Any]]:
-    """Groups parameters by learning rate: each gets the rate of the longest entry that its name contains, or `lr`."""
+    """Groups parameters by learning rate: each gets the rate of the longest entry that its name contains, or `lr`.
+
+    Parameters with a rate of 0 are frozen, so that no time goes into their gradients.
+    """
     groups: dict[float, list[torch.nn.Parameter]] = {}
     for name, parameter in net.named_parameters():
         entry = max((key for key in rates if key in name), key=len, default=None)
-        groups.setdefault(lr if entry is None else rates[entry], []).append(parameter)
+        rate = lr if entry is None else rates[entry]
+        if rate == 0:
+            parameter.requires_grad_(False)
+        elif parameter.requires_grad:
+            groups.setdefault(rate, []).append(parameter)
+    if not groups:
+        raise HardwireError(
+            "all learning rates are 0, so nothing would be trained; give a layer that learns a rate above 0"
+        )
     return [{"params": parameters, "lr": rate} for rate, parameters in groups.items()]
 
 

@@ -54,7 +54,7 @@ class Settings:
         batch_size: Rows in a batch.
         accumulate: Batches per optimizer step.
         lr: Learning rate of Adam.
-        rates: Other learning rates, by a part of the parameters' names: {"layers.0.": 0.001}.
+        rates: Other learning rates, by a part of the parameters' names: {"layers.0.": 0.001}. A rate of 0 freezes.
         schedule: "constant"; "cosine": the learning rates fall to zero along half a cosine; or "cooldown": they are
             constant for 60% of the steps and then fall to zero.
         augment: Arguments of `hw.data.augment`, for images.
