@@ -1,5 +1,5 @@
-"""Frozen layers (`requires_grad_(False)`) in the native engine: the rest learns exactly as it did, they cost no backward
-pass, and only what is asked for has a gradient."""
+"""Frozen layers (`requires_grad_(False)`) in the native engine: the rest learns exactly as it did, nothing goes back
+through layers that are frozen, and only what is asked for has a gradient."""
 
 import pytest
 import torch

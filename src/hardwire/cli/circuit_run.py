@@ -71,7 +71,6 @@ def _answers_file(out: Path | None) -> Iterator[Write]:
 def _run_table(circuit: "Circuit", data: str, write: Write, threads: int | None) -> "TableScore":
     from hardwire.circuit.tables import score_table
     from hardwire.data.kinds import split_name
-    from hardwire.data.table_options import DEFAULT_OPTIONS
 
     path, options = split_name(data)
     with steps("running") as step:
