@@ -68,6 +68,7 @@ from .training import RedrawWires as RedrawWires
 from .training import TensorBoard as TensorBoard
 from .training import TrainingDiverged as TrainingDiverged
 from .training import choose_by_use as choose_by_use
+from .training import curriculum as curriculum
 from .training import fit as fit
 from .training import train as train
 from .zoo import load as load

@@ -26,6 +26,7 @@ from hardwire.layers import (
     LutLayer,
     NetworkPart,
     NumberSum,
+    Recurrent,
     Selector,
     check_groups,
     check_input,
@@ -167,6 +168,26 @@ class LogicNetwork(Fused):
         check_input(x, self.inputs)
         return self.group_sum.shift(self.run(x), self.widths[-1])
 
+    def with_steps(self, steps: int) -> "LogicNetwork":
+        """The same network for sequences of another length; both share their parameters, so training one trains both.
+
+        Args:
+            steps: The number of steps of every loop in it.
+
+        Example:
+            >>> import hardwire as hw
+            >>> loop = hw.Recurrent(hw.LogicLayer(4 + 1, 4 + 2, seed=0), steps=8, state=4)
+            >>> net = hw.LogicNetwork(layers=[loop], classes=2, seed=0)
+            >>> net.inputs, net.with_steps(16).inputs
+            (8, 16)
+        """
+        layers = [layer.with_steps(steps) if isinstance(layer, Recurrent) else layer for layer in self.layers]
+        if not any(isinstance(layer, Recurrent) for layer in layers):
+            raise HardwireError("a network without a loop has no steps; give it a hw.Recurrent")
+        longer = _assembled(layers, self.group_sum, self.selector, self.engine)
+        longer.columns = self.columns
+        return longer.train(self.training)
+
     @property
     def widths(self) -> list[int]:
         """The number of neurons of each layer."""
@@ -275,15 +296,21 @@ def fuse(model: nn.Module) -> LogicNetwork:
             f"{type(model).__name__} is not a network of gates; give a LogicNetwork, or an nn.Sequential of layers of "
             "gates with a GroupSum at the end"
         )
-    layers, head = connect_layers(check_layers(children[:-1])), children[-1]
+    layers = check_layers(children[:-1])
+    unused = Selector(seed=0)  # every layer has its own
+    net = _assembled(layers, children[-1], unused, layers[0].engine)
+    return net.train(model.training)
+
+
+def _assembled(layers: Sequence[GateLayer], group_sum: GroupSum, selector: Selector, engine: str) -> LogicNetwork:
+    """A network of these very modules, without a change to any of them."""
     net = LogicNetwork.__new__(LogicNetwork)
-    Fused.__init__(net, layers[0].engine)
-    net.classes, net.group_sum = head.classes, head
-    net.selector = Selector(seed=0)  # unused: every layer has its own
-    net.layers = LayerList(layers)
+    Fused.__init__(net, engine)
+    net.classes, net.group_sum, net.selector = group_sum.classes, group_sum, selector
+    net.layers = LayerList(connect_layers(layers))
     net.inputs = net.layers[0].inputs
     net._finish(encoder=None)
-    return net.train(model.training)
+    return net
 
 
 def check_layers(layers: Sequence[nn.Module]) -> list[GateLayer]:

@@ -224,6 +224,32 @@ class Recurrent(GateLayer):
             return tuple(int(logit > 0) for logit in self.initial_logits[:, 0].tolist())
         return (0,) * self.state if isinstance(self.initial, str) else tuple(self.initial)
 
+    def with_steps(self, steps: int) -> "Recurrent":
+        """The same loop for sequences of another length; both share their parameters, so training one trains both.
+
+        Args:
+            steps: The number of steps.
+
+        Example:
+            >>> import hardwire as hw
+            >>> loop = hw.Recurrent(hw.LogicLayer(4 + 1, 4 + 2, seed=0), steps=8, state=4, seed=0)
+            >>> loop.with_steps(16).cell[0] is loop.cell[0]
+            True
+        """
+        longer = Recurrent(
+            list(self.cell),
+            steps,
+            self.state,
+            self.initial,
+            self.outputs,
+            self.held,
+            seed=self.seed,
+            engine=self.engine,
+        )
+        longer.initial_logits = self.initial_logits
+        longer.own_choice, longer.selector = self.own_choice, self.selector
+        return longer.train(self.training)
+
     def config(self) -> dict[str, Any]:
         cell = [{"kind": layer.kind, "arguments": layer.config()} for layer in self.cell]
         names = ("steps", "state", "initial", "outputs", "held", "seed")

@@ -6,6 +6,7 @@ next.
 
 from hardwire.training.callbacks import Callback, TrainingRun
 from hardwire.training.choosing import ChosenLayers, LayerChoice, choose_by_use
+from hardwire.training.curriculum import Curriculum, curriculum
 from hardwire.training.divergence import TrainingDiverged
 from hardwire.training.fit import fit
 from hardwire.training.history import History, Record
@@ -20,6 +21,7 @@ from hardwire.training.train import TrainedNetwork, train
 __all__ = [
     "Callback",
     "ChosenLayers",
+    "Curriculum",
     "GapMeasures",
     "History",
     "LayerChoice",
@@ -32,6 +34,7 @@ __all__ = [
     "TrainingJob",
     "TrainingRun",
     "choose_by_use",
+    "curriculum",
     "fit",
     "memory_needed",
     "train",
