@@ -236,16 +236,8 @@ class Recurrent(GateLayer):
             >>> loop.with_steps(16).cell[0] is loop.cell[0]
             True
         """
-        longer = Recurrent(
-            list(self.cell),
-            steps,
-            self.state,
-            self.initial,
-            self.outputs,
-            self.held,
-            seed=self.seed,
-            engine=self.engine,
-        )
+        shape = steps, self.state, self.initial, self.outputs, self.held, self.masked, self.rate
+        longer = Recurrent(list(self.cell), *shape, seed=self.seed, engine=self.engine)
         longer.initial_logits = self.initial_logits
         longer.own_choice, longer.selector = self.own_choice, self.selector
         return longer.train(self.training)
