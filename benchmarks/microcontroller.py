@@ -296,10 +296,13 @@ def _reads(circuit: Circuit, kind: str, x: np.ndarray) -> bool:
     return bool(x.min() >= np.iinfo(DTYPES[kind]).min and x.max() <= np.iinfo(DTYPES[kind]).max) or kind == "int8"
 
 
-def show(title: str, found: Footprint, y: np.ndarray) -> None:
+def show(title: str, footprint: Footprint, y: np.ndarray) -> None:
     """Prints one line of a table."""
-    accuracy = 100 * float((found.classes == y).mean())
-    print(f"| {title} | {accuracy:.1f}% | {found.flash:,} | {found.ram:,} | {found.instructions:,.0f} |", flush=True)
+    accuracy = 100 * float((footprint.classes == y).mean())
+    print(
+        f"| {title} | {accuracy:.1f}% | {footprint.flash:,} | {footprint.ram:,} | {footprint.instructions:,.0f} |",
+        flush=True,
+    )
 
 
 def main() -> None:

@@ -154,7 +154,12 @@ def judge(model, X, y, number: bool) -> dict:
 def run(path: Path, arguments: argparse.Namespace) -> dict:
     X, y, number = read(path, arguments.rows, arguments.seed)
     splitter = (KFold if number else StratifiedKFold)(arguments.folds, shuffle=True, random_state=arguments.seed)
-    found: dict = {"rows": len(X), "columns": X.shape[1], "classes": None if number else int(y.nunique()), "models": {}}
+    measured: dict = {
+        "rows": len(X),
+        "columns": X.shape[1],
+        "classes": None if number else int(y.nunique()),
+        "models": {},
+    }
     for name in arguments.models:
         results = []
         for train, test in islice(splitter.split(X, y), arguments.splits):
@@ -164,21 +169,21 @@ def run(path: Path, arguments: argparse.Namespace) -> dict:
             seconds = time.process_time() - start
             result = judge(model, X.iloc[test], y.iloc[test], number)
             results.append(result | {"seconds": seconds, "bytes": size(model)})
-        found["models"][name] = results
+        measured["models"][name] = results
         print(path.stem, name, round(float(np.mean([result["score"] for result in results])), 4), flush=True)
-    return found
+    return measured
 
 
 def report(results: dict) -> None:
     """The tables of docs/tables.md."""
-    names = [name for name in MODELS if all(name in found["models"] for found in results.values())]
+    names = [name for name in MODELS if all(name in measured["models"] for measured in results.values())]
     print("| table | rows | columns | classes | " + " | ".join(names) + " |\n|---|---|---|---|" + "---|" * len(names))
     ranks: dict[str, list] = {name: [] for name in names}
-    for table, found in results.items():
-        means = {name: np.mean([r["score"] for r in runs]) for name, runs in found["models"].items()}
+    for table, measured in results.items():
+        means = {name: np.mean([r["score"] for r in runs]) for name, runs in measured["models"].items()}
         spread = {
             name: np.std([r["score"] for r in runs], ddof=1) if len(runs) > 1 else 0
-            for name, runs in found["models"].items()
+            for name, runs in measured["models"].items()
         }
         order = pd.Series(means).rank(ascending=False)
         for name in means:
@@ -189,15 +194,15 @@ def report(results: dict) -> None:
             + (f" ± {spread[name]:.3f}" if spread[name] else "")
             for name in names
         ]
-        classes = found["classes"] or "a number"
-        print(f"| {table} | {found['rows']:,} | {found['columns']} | {classes} | {' | '.join(cells)} |")
+        classes = measured["classes"] or "a number"
+        print(f"| {table} | {measured['rows']:,} | {measured['columns']} | {classes} | {' | '.join(cells)} |")
     print("\n| | " + " | ".join(names) + " |\n|---|" + "---|" * len(names))
     rows = {"mean rank by score": {name: f"{np.mean(values):.2f}" for name, values in ranks.items()}}
-    labelled = {table: found for table, found in results.items() if found["classes"]}
+    labelled = {table: measured for table, measured in results.items() if measured["classes"]}
     losses = pd.DataFrame(
         {
-            table: {name: np.mean([r["log_loss"] for r in runs]) for name, runs in found["models"].items()}
-            for table, found in labelled.items()
+            table: {name: np.mean([r["log_loss"] for r in runs]) for name, runs in measured["models"].items()}
+            for table, measured in labelled.items()
         }
     )
     rows["mean rank by log loss"] = losses.rank().mean(axis=1).map("{:.2f}".format).to_dict()
@@ -205,12 +210,12 @@ def report(results: dict) -> None:
     for title, key, form in (("CPU seconds of a fit", "seconds", "{:.1f}"), ("bytes", "bytes", "{:,.0f}"),
                              ("rows a second", "rate", "{:,.0f}")):  # fmt: skip
         middle = {
-            name: np.median([np.median([r[key] for r in found["models"][name]]) for found in results.values()])
+            name: np.median([np.median([r[key] for r in measured["models"][name]]) for measured in results.values()])
             for name in names
         }
         rows[f"{title}, median"] = {name: form.format(value) for name, value in middle.items()}
     bins = {
-        name: np.sum([r["bins"] for found in labelled.values() for r in found["models"][name]], axis=0)
+        name: np.sum([r["bins"] for measured in labelled.values() for r in measured["models"][name]], axis=0)
         for name in names
     }
     rows["calibration error"] = {

@@ -108,14 +108,14 @@ def measure(name: str, table: str, data: tuple, seed: int, folds: int, options: 
     X, y = data
     number = table in NUMBERS
     splitter = (KFold if number else StratifiedKFold)(folds, shuffle=True, random_state=seed)
-    found = []
+    runs = []
     for train, test in splitter.split(X, y):
         model = MODELS[name][number](random_state=seed, **options)
         start = time.process_time()
         model.fit(X[train], y[train])
         seconds = time.process_time() - start
-        found.append((model.score(X[test], y[test]), seconds, size(model), rows_a_second(model, X[test])))
-    scores, *others = zip(*found, strict=True)
+        runs.append((model.score(X[test], y[test]), seconds, size(model), rows_a_second(model, X[test])))
+    scores, *others = zip(*runs, strict=True)
     return [statistics.mean(scores), statistics.stdev(scores), *map(statistics.median_low, others)]
 
 

@@ -38,11 +38,11 @@ def step_theirs(theirs, z):
 def best_times(repeats: int, *programs) -> list[float]:
     times = [[] for _ in programs]
     for _ in range(repeats):
-        for program, found in zip(programs, times, strict=True):
+        for program, seconds in zip(programs, times, strict=True):
             start = time.perf_counter()
             program()
-            found.append(time.perf_counter() - start)
-    return [min(found) for found in times]
+            seconds.append(time.perf_counter() - start)
+    return [min(seconds) for seconds in times]
 
 
 def main():

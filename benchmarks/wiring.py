@@ -38,18 +38,18 @@ def main() -> None:
     arguments = parser.parse_args()
     differences = {}
     for data in CASES:
-        found = {}
+        means = {}
         for structured in (False, True):
             runs = [
                 100 * try_recipe(recipe(data, structured, seed, arguments.iterations), progress=False).final.deploy
                 for seed in range(arguments.seeds)
             ]
-            found[structured] = statistics.mean(runs)
+            means[structured] = statistics.mean(runs)
             name = "structured" if structured else "random"
             print(
-                f"{data:18} {name:10} {found[structured]:6.2f}  ({', '.join(f'{run:.2f}' for run in runs)})", flush=True
+                f"{data:18} {name:10} {means[structured]:6.2f}  ({', '.join(f'{run:.2f}' for run in runs)})", flush=True
             )
-        differences[data] = found[True] - found[False]
+        differences[data] = means[True] - means[False]
     print(f"hardwire {hw.__version__}, {arguments.seeds} seeds, {arguments.iterations} iterations")
     print("structured minus random: " + ", ".join(f"{data} {points:+.2f}" for data, points in differences.items()))
 

@@ -40,7 +40,7 @@ def readings(groups: Sequence[RunGroup]) -> Table | None:
         *_commitment_rows(cells, names),
     ]
     verdicts = {name: [_verdict(row[2 + place]) for row in rows] for place, name in enumerate(names)}
-    counts = [f"{found.count(AGREE)} of {found.count(AGREE) + found.count(DIFFER)}" for found in verdicts.values()]
+    counts = [f"{judged.count(AGREE)} of {judged.count(AGREE) + judged.count(DIFFER)}" for judged in verdicts.values()]
     rows.append(["agree, of those judged", "", *counts])
     return table(
         "readings",

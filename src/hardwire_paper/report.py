@@ -102,8 +102,8 @@ def _section(table: Table | None) -> Section | None:
 
 def _readings(groups: list[RunGroup]) -> Section | None:
     """Which reading of the straight-through estimator fits the paper."""
-    found, figure = readings(groups), readings_figure(groups)
-    return Section(found.slug, found.title, [found], [figure] if figure else []) if found else None
+    shown, figure = readings(groups), readings_figure(groups)
+    return Section(shown.slug, shown.title, [shown], [figure] if figure else []) if shown else None
 
 
 def _depth_section(group: RunGroup, opened: bool) -> Section:

@@ -246,13 +246,13 @@ inline Floats look_up(const Floats& table, const Words& index) {
 }
 #else
 inline Floats look_up(const Floats& table, const Words& index) {
-  alignas(64) float values[kLanes], found[kLanes];
+  alignas(64) float values[kLanes], picked[kLanes];
   alignas(64) std::uint32_t places[kLanes];
   __builtin_memcpy(values, &table, sizeof values);
   __builtin_memcpy(places, &index, sizeof places);
-  for (int n = 0; n < kLanes; ++n) found[n] = values[places[n] % kLanes];
+  for (int n = 0; n < kLanes; ++n) picked[n] = values[places[n] % kLanes];
   Floats result;
-  __builtin_memcpy(&result, found, sizeof result);
+  __builtin_memcpy(&result, picked, sizeof result);
   return result;
 }
 #endif

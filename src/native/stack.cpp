@@ -20,10 +20,10 @@ std::vector<std::int32_t> list_inputs_read(const Level& level, const std::vector
   for (const Step& step : steps)
     for (const Source& source : step.sources)
       if (source.step < 0) std::fill(is_read.begin() + source.begin, is_read.begin() + source.end, true);
-  std::vector<std::int32_t> found;
+  std::vector<std::int32_t> inputs;
   for (std::int64_t i = 0; i < level.inputs; ++i)
-    if (is_read[i]) found.push_back(static_cast<std::int32_t>(i));
-  return found;
+    if (is_read[i]) inputs.push_back(static_cast<std::int32_t>(i));
+  return inputs;
 }
 
 void check_steps(const std::vector<Level>& levels, const std::vector<Step>& steps) {

@@ -88,13 +88,13 @@ std::unique_ptr<Trees> find_trees(const std::vector<Level>& levels, std::size_t 
   for (std::size_t l = last + 1; l-- > first;) trees->sum_starts.push_back(levels[l].sum_start);
   Places places(positions);
   for (std::int64_t w = 0; w < positions; ++w) places[w] = {static_cast<std::int32_t>(w)};
-  Places found = places;
+  Places pooled = places;
   for (std::size_t l = last + 1; l < levels.size() && add_pooling(levels[l], trees->kernels, places); ++l)
-    if (equally_many(places)) found = places, last = l;
+    if (equally_many(places)) pooled = places, last = l;
   trees->levels = static_cast<std::int64_t>(last + 1 - first);
-  trees->windows = static_cast<std::int64_t>(found.size());
-  trees->places = static_cast<std::int64_t>(found[0].size());
-  trees->sources = make_sources(levels[first], *trees, found);
+  trees->windows = static_cast<std::int64_t>(pooled.size());
+  trees->places = static_cast<std::int64_t>(pooled[0].size());
+  trees->sources = make_sources(levels[first], *trees, pooled);
   return trees;
 }
 

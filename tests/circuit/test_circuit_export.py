@@ -52,8 +52,8 @@ def c_scores(circuit, tmp_path, raw, images, **options):
     """Class sums and single classes by the compiled export."""
     circuit.to_c(tmp_path / "net.c", **options)
     tools.compile_c([tmp_path / "net.c"], tmp_path / "net.o", "-c", *STRICT)
-    found = c.read(circuit, tmp_path / "net.c", None).answers(input_format_of(circuit, raw), np.asarray(images))
-    return found.scores, found.classes
+    answers = c.read(circuit, tmp_path / "net.c", None).answers(input_format_of(circuit, raw), np.asarray(images))
+    return answers.scores, answers.classes
 
 
 def raw_bits(circuit, raw, images):
@@ -237,12 +237,12 @@ def test_blif_read_by_yosys_is_the_same_function(raw, tmp_path):
 def test_the_completed_netlist_gives_labels_and_scores(raw, scores):
     circuit, images = with_encoder(61, raw)
     netlist = complete(circuit, input_format_of(circuit, raw), scores=scores)
-    found = answers_of(netlist, circuit)(raw_bits(circuit, raw, images))
-    assert found.classes.tolist() == circuit.predict(images, raw=raw != "bits").tolist()
+    answers = answers_of(netlist, circuit)(raw_bits(circuit, raw, images))
+    assert answers.classes.tolist() == circuit.predict(images, raw=raw != "bits").tolist()
     if scores:
-        assert np.array_equal(found.scores, circuit.scores(images, raw=raw != "bits"))
+        assert np.array_equal(answers.scores, circuit.scores(images, raw=raw != "bits"))
     else:
-        assert found.scores is None
+        assert answers.scores is None
 
 
 def test_a_pipeline_that_is_not_balanced_is_refused(tmp_path):

@@ -32,9 +32,9 @@ def test_the_digits_model_fits_a_small_machine_and_says_the_same_classes_there(d
     microcontroller = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(microcontroller)
     images, classes = raw[:60], circuit.predict(raw[:60], raw=True)
-    found = {form: microcontroller.on_board(circuit, images, word=1, form=form) for form in ("code", "tables")}
-    assert all(np.array_equal(one.classes, classes) for one in found.values())
-    code, tables = found["code"], found["tables"]
+    runs = {form: microcontroller.on_board(circuit, images, word=1, form=form) for form in ("code", "tables")}
+    assert all(np.array_equal(one.classes, classes) for one in runs.values())
+    code, tables = runs["code"], runs["tables"]
     assert tables.flash < code.flash < 8 * 1024 and tables.ram < code.ram < 1024
     assert code.instructions < 8 * len(circuit.netlist.gate) < tables.instructions / 4
 

@@ -98,8 +98,8 @@ def test_aig_rewriting_keeps_the_function_and_never_adds_gates(seed):
 
 def test_exclusive_ors_are_found_among_ands():
     # x = AND(a, b), y = NOR(a, b); NOR(x, y) is XOR(a, b)
-    found = find_exclusive_ors(Netlist(2, [1, 8, 8], [0, 1, 2], [1, 0, 3], [4]))
-    assert (found.gate[2], {found.first[2], found.second[2]}) == (6, {0, 1})
+    netlist = find_exclusive_ors(Netlist(2, [1, 8, 8], [0, 1, 2], [1, 0, 3], [4]))
+    assert (netlist.gate[2], {netlist.first[2], netlist.second[2]}) == (6, {0, 1})
 
 
 def test_a_changed_gate_is_found_with_an_input_that_shows_it():

@@ -55,8 +55,8 @@ def test_a_tree_of_counters_counts_and_no_counter_is_too_wide(bits, lut):
     builder = Builder(bits)
     netlist = builder.netlist(count_ones(builder, list(range(bits)), lut))
     rows = random_bits(bits, 50, bits)
-    found = oracle_scores(Circuit(netlist, len(netlist.outputs)), rows)
-    assert np.array_equal(found @ (1 << np.arange(found.shape[1])), rows.sum(axis=1))
+    counts = oracle_scores(Circuit(netlist, len(netlist.outputs)), rows)
+    assert np.array_equal(counts @ (1 << np.arange(counts.shape[1])), rows.sum(axis=1))
 
 
 def test_two_hundred_bits_take_about_as_many_tables():

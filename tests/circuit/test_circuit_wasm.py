@@ -110,9 +110,9 @@ def test_the_javascript_module_gives_the_same_in_chromium_on_all_test_images(exp
     handler = functools.partial(_Quiet, directory=folder)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        with opened(f"http://127.0.0.1:{server.server_port}/page.html") as found:
+        with opened(f"http://127.0.0.1:{server.server_port}/page.html") as shown:
             code = f"async images => {{ const model = await (await import('./digits.mjs')).load(); return {ASK}; }}"
-            answer = found.page.evaluate(code, raw.ravel().tolist())
+            answer = shown.page.evaluate(code, raw.ravel().tolist())
         server.shutdown()
     assert (answer["classes"], answer["scores"]) == (classes, scores)
     info = answer["info"]

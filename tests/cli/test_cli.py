@@ -113,8 +113,8 @@ def test_train_takes_method_tau_widths_and_seed():
 def test_train_takes_the_straight_through_estimator():
     run("train", "digits", *TINY, "-o", "paper", "--method", "gumbel-st")
     run("train", "digits", *TINY, "-o", "torch", "--method", "gumbel-st", "--straight-through", "weights")
-    found = {name: hw.load(name).selector for name in ("paper", "torch")}
-    assert {name: (one.surrogate, one.input_gradient) for name, one in found.items()} == {
+    selectors = {name: hw.load(name).selector for name in ("paper", "torch")}
+    assert {name: (one.surrogate, one.input_gradient) for name, one in selectors.items()} == {
         "paper": ("clean", "mixture"),
         "torch": ("noisy", "chosen"),
     }

@@ -338,8 +338,8 @@ def test_classes_have_weights():
     rare = np.concatenate([np.arange(50), np.arange(50, 60), np.arange(100, 150)])
     X, y = X[rare] + np.random.default_rng(0).normal(0, 0.8, (110, 4)), y[rare]
     usual, even, own = (classifier(class_weight=weight).fit(X, y) for weight in (None, "balanced", {0: 1, 1: 20, 2: 1}))
-    found = [(model.predict(X) == 1).sum() for model in (usual, even, own)]
-    assert found[0] < found[1] <= found[2] + 5
+    correct = [(model.predict(X) == 1).sum() for model in (usual, even, own)]
+    assert correct[0] < correct[1] <= correct[2] + 5
     weighted = classifier().fit(X, y, sample_weight=np.where(y == 1, 20, 1))
     assert np.array_equal(weighted.predict(X), own.predict(X))
 

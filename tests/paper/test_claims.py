@@ -203,8 +203,8 @@ def test_a_gradient_vanishes_for_the_median_node_and_on_the_whole_or_it_holds_we
     def runs(low_median, low_mean):
         sizes = {0.05: (low_median, low_mean), 2.0: (1.0, 1.0)}
         return [
-            made_run("hard-st", tau, seed, depth=1, measurements=dict(zip(names, found, strict=True)))
-            for tau, found in sizes.items()
+            made_run("hard-st", tau, seed, depth=1, measurements=dict(zip(names, measured, strict=True)))
+            for tau, measured in sizes.items()
             for seed in SEEDS
         ]
 
@@ -215,8 +215,8 @@ def test_a_gradient_vanishes_for_the_median_node_and_on_the_whole_or_it_holds_we
 
 def test_the_gradients_formula_is_refuted_by_more_than_the_rounding_of_probabilities():
     def runs(difference, largest, tau=0.05):
-        found = {"gradient.difference": difference, "gradient.largest": largest}
-        return [made_run("soft-mix", tau, seed, width=16_000, measurements=found) for seed in SEEDS]
+        measured = {"gradient.difference": difference, "gradient.largest": largest}
+        return [made_run("soft-mix", tau, seed, width=16_000, measurements=measured) for seed in SEEDS]
 
     assert verdict("gradient-formula", *runs(4e-4, 1e-3)) == HOLDS
     assert verdict("gradient-formula", *runs(1.7e-3, 9e-6)) == HOLDS  # 1.5e-8 where gradients may be 0.26
@@ -237,11 +237,11 @@ def test_copies_of_one_starting_network_count_once():
 
 def test_cages_temperature_is_looked_at_where_the_paper_names_it():
     def runs(tau, **rest):
-        found = [made_run("hard-st+cage", 1.0, seed, (0.0,) * 10, (0.9,) * 10, **rest) for seed in SEEDS]
-        for run in found:
+        runs = [made_run("hard-st+cage", 1.0, seed, (0.0,) * 10, (0.9,) * 10, **rest) for seed in SEEDS]
+        for run in runs:
             for record in run.history:
                 object.__setattr__(record, "tau", tau if record.iteration == 5_000 else 0.7)
-        return found
+        return runs
 
     assert verdict("cage-hard-at-5000", *runs(1.05)) == HOLDS and verdict("cage-hard-at-5000", *runs(1.7)) == FAILS
     assert verdict("cage-hard-at-5000", *runs(1.05, width=8_000)) == UNTESTED
@@ -313,8 +313,8 @@ def test_a_method_that_never_converges_gives_no_factor():
 
 def test_soft_gumbel_is_slowest_at_the_ends_only_where_some_temperature_converges():
     def runs(**selection):
-        return [run for tau, found in zip((0.05, 1.0, 2.0), selection.values(), strict=True)
-                for run in gaps("soft-gumbel", tau, found)]  # fmt: skip
+        return [run for tau, gap in zip((0.05, 1.0, 2.0), selection.values(), strict=True)
+                for run in gaps("soft-gumbel", tau, gap)]  # fmt: skip
 
     slow, fast, never = (0.2, 0.2, 0.0, 0.0), (0.2, 0.0, 0.0, 0.0), (0.2, 0.2, 0.2, 0.2)
     assert verdict("u-shape", *runs(low=slow, middle=fast, high=never)) == HOLDS
@@ -367,10 +367,10 @@ def test_commitment_is_compared_once_both_have_learned():
 
 def test_uniform_use_of_gates_is_measured_over_all_sixteen():
     def run(method, shares):
-        found = [made_run(method, 1.0, seed, depth=1) for seed in SEEDS]
-        for one in found:
+        runs = [made_run(method, 1.0, seed, depth=1) for seed in SEEDS]
+        for one in runs:
             object.__setattr__(one.history.final, "gate_usage", [shares])
-        return found
+        return runs
 
     even, uneven = [1 / 16] * 16, [0.5, 0.5] + [0.0] * 14
     both = [*run("soft-mix", even), *run("soft-gumbel", even)]
@@ -380,23 +380,21 @@ def test_uniform_use_of_gates_is_measured_over_all_sixteen():
 
 def test_all_findings_are_significant_only_if_all_are():
     def runs(scatter):
-        found = cells("gumbel-st", {0.05: 0.5, 2.0: 0.98}) + cells("hard-st", {0.05: 0.97, 2.0: 0.98})
-        found = [
+        runs = cells("gumbel-st", {0.05: 0.5, 2.0: 0.98}) + cells("hard-st", {0.05: 0.97, 2.0: 0.98})
+        runs = [
             made_run(r.method, r.tau, r.seed, deploy=(0.5, r.history.final.deploy + scatter * r.seed**2 / 1e4 * r.tau))
-            for r in found
+            for r in runs
         ]
-        found += [made_run("gumbel-st+cage", 0.05, s, deploy=(0.5, 0.98 + s * s / 5e3)) for s in SEEDS]
-        return found + [
-            made_run("soft-gumbel", 2.0, s, selection=(0.0, 0.4 + s / 50), deploy=(0.5, 0.9)) for s in SEEDS
-        ]
+        runs += [made_run("gumbel-st+cage", 0.05, s, deploy=(0.5, 0.98 + s * s / 5e3)) for s in SEEDS]
+        return runs + [made_run("soft-gumbel", 2.0, s, selection=(0.0, 0.4 + s / 50), deploy=(0.5, 0.9)) for s in SEEDS]
 
     assert verdict("all-significant", *runs(1)) == HOLDS
     assert verdict("all-significant", *runs(500)) == FAILS  # hard-st scatters
 
 
 def systems_verdict(key, *results):
-    found = judge_systems([result for results_of in results for result in results_of])
-    return JUDGES[key](Evidence([], found, {})).verdict
+    verdicts = judge_systems([result for results_of in results for result in results_of])
+    return JUDGES[key](Evidence([], verdicts, {})).verdict
 
 
 def test_a_row_of_the_domains_holds_only_if_all_systems_that_stand_for_it_do_and_have_learned():

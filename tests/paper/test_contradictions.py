@@ -15,10 +15,10 @@ PAGE = (Path(__file__).parents[2] / "docs" / "paper.md").read_text()
 
 
 def highest(dataset, method, **only):
-    found = printed.trajectories().items()
+    trajectories = printed.trajectories().items()
     return max(
         float(cell.high)
-        for (data, name, depth, tau), cell in found
+        for (data, name, depth, tau), cell in trajectories
         if (data, name, depth) == (dataset, method, 6) and tau in (only.get("tau", tau),)
     )
 

@@ -39,8 +39,8 @@ def test_slopes_and_trace_are_autograds():
 
 def test_the_expansion_meets_monte_carlo_at_high_tau_and_not_at_low():
     layer, z = layer_and_logits()
-    found = hessian.measured(layer, z, (0.1, 64.0), 3000)
-    ratios = {tau: hessian.expansion(layer, z, tau) / found[tau][0] for tau in found}
+    sizes = hessian.measured(layer, z, (0.1, 64.0), 3000)
+    ratios = {tau: hessian.expansion(layer, z, tau) / sizes[tau][0] for tau in sizes}
     assert ratios[64.0] == pytest.approx(1, abs=0.1) and abs(ratios[0.1] - 1) > 0.3
 
 
@@ -62,8 +62,8 @@ def test_on_single_nodes_the_expansion_is_right_from_tau_16_on():
 
 def test_the_last_layer_is_the_networks_own(data):
     net = hw.LogicNetwork(data.inputs, data.classes, 100, 2, method="soft-mix", tau=0.5, seed=0)
-    found = hessian.measure(net, data)
-    assert {name.split(".", 1)[1].rsplit(".", 1)[1] for name in found} == {"measured", "error", "expansion"}
+    measured = hessian.measure(net, data)
+    assert {name.split(".", 1)[1].rsplit(".", 1)[1] for name in measured} == {"measured", "error", "expansion"}
     x, y = data.test.batch(slice(hessian.ROWS))
     h = x.unpack(torch.float64)
     for level in net.stack().levels[:-1]:
@@ -74,7 +74,7 @@ def test_the_last_layer_is_the_networks_own(data):
     temperature = net.group_sum.temperature_for(100)
     layer = hessian.LastLayer(h[:, level.wires[0]], h[:, level.wires[1]], y, 10, temperature)
     z = level.logits.detach().double()
-    assert found["hessian.2.expansion"] == pytest.approx(hessian.expansion(layer, z, 2.0))
+    assert measured["hessian.2.expansion"] == pytest.approx(hessian.expansion(layer, z, 2.0))
     deployed = layer.losses(F.one_hot(z.argmax(-1), 16).double()).mean()
     torch.testing.assert_close(deployed.float(), F.cross_entropy(net.eval()(x), y).detach())
 
@@ -83,19 +83,23 @@ def test_gradients_are_a_training_steps_and_the_network_is_left_alone(data):
     net = hw.LogicNetwork(data.inputs, data.classes, 60, 3, method="hard-st", tau=0.7, seed=1)
     before = {name: value.clone() for name, value in net.state_dict().items()}
     x, y = data.train.batch(slice(50))
-    found = gradients.by_level(net, x, y)
+    measured = gradients.by_level(net, x, y)
     assert all(torch.equal(value, before[name]) for name, value in net.state_dict().items())
     F.cross_entropy(net.train()(x), y).backward()
     sizes = [level.logits.grad.double().square().mean().sqrt().item() for level in net.stack().levels]
-    assert found["gradient"] == pytest.approx(sizes) and len(found["gradient_median"]) == 3
+    assert measured["gradient"] == pytest.approx(sizes) and len(measured["gradient_median"]) == 3
 
 
 def test_both_noisy_passes_share_their_draws(data):
     """At a tiny temperature a mixture of noisy logits is its largest: then both passes are one."""
     net = hw.LogicNetwork(data.inputs, data.classes, 100, 2, method="soft-gumbel", tau=1e-4, seed=0)
-    found = forwards.measure(net, data)
-    assert found["forward.soft-gumbel"] == found["forward.gumbel-st"] != found["forward.argmax"]
-    assert found["forward.hard-st"] == found["forward.argmax"] == pytest.approx(found["forward.soft-mix"], abs=0.01)
+    measured = forwards.measure(net, data)
+    assert measured["forward.soft-gumbel"] == measured["forward.gumbel-st"] != measured["forward.argmax"]
+    assert (
+        measured["forward.hard-st"]
+        == measured["forward.argmax"]
+        == pytest.approx(measured["forward.soft-mix"], abs=0.01)
+    )
 
 
 def test_the_pass_of_hard_methods_does_not_depend_on_tau_and_a_pass_that_does_is_noticed(data, monkeypatch):
@@ -108,7 +112,7 @@ def test_the_pass_of_hard_methods_does_not_depend_on_tau_and_a_pass_that_does_is
 def test_an_evaluation_has_training_accuracy_gradients_and_cages_average(data):
     net = hw.LogicNetwork(data.inputs, data.classes, 60, 2, method="hard-st", cage=True, seed=0)
     hw.fit(net, data, 3, 32, evaluate_every=3, progress=False)
-    found = Measures(data.train)(net, data.test)
-    assert found["train_deploy"] == hw.measure_gap(net, data.train).deploy == found["train_method"]
-    assert found["ema"] == net.selector.temperature.confidence.item() != found["confidence"]
-    assert len(found["gradient"]) == 2
+    measured = Measures(data.train)(net, data.test)
+    assert measured["train_deploy"] == hw.measure_gap(net, data.train).deploy == measured["train_method"]
+    assert measured["ema"] == net.selector.temperature.confidence.item() != measured["confidence"]
+    assert len(measured["gradient"]) == 2

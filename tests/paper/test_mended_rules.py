@@ -133,14 +133,14 @@ def test_the_advice_needs_hard_st_that_is_robust_and_gumbel_st_with_cage_that_ke
 
 
 def of_rows(*results):
-    return {found.row.run: found for found in judge_systems([one for several in results for one in several])}
+    return {verdict.row.run: verdict for verdict in judge_systems([one for several in results for one in several])}
 
 
 def test_a_sampled_cell_that_has_hardly_learned_is_not_judged():
-    found = of_rows(made_system("darts", 0.95, 0.94), made_system("snas-sampled", 0.4, 0.5))
-    assert found["snas-sampled"].unjudged == "hardly learned"
-    found = of_rows(made_system("darts", 0.95, 0.94), made_system("snas-sampled", 0.93, 0.935))
-    assert found["snas-sampled"].judged and found["snas-sampled"].holds
+    verdicts = of_rows(made_system("darts", 0.95, 0.94), made_system("snas-sampled", 0.4, 0.5))
+    assert verdicts["snas-sampled"].unjudged == "hardly learned"
+    verdicts = of_rows(made_system("darts", 0.95, 0.94), made_system("snas-sampled", 0.93, 0.935))
+    assert verdicts["snas-sampled"].judged and verdicts["snas-sampled"].holds
 
 
 def test_a_small_gap_may_be_as_large_as_a_point_whatever_the_soft_row_has():

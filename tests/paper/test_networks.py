@@ -91,6 +91,6 @@ def test_the_reading_of_the_straight_through_estimator_is_part_of_what_a_run_is(
         selector = hw.LogicNetwork(4, 2, 4, 1, **arguments(config)).selector
         names[config["method"]].add(config.identity)
         estimators[config["method"]].add((selector.surrogate, selector.input_gradient))
-    assert {method: len(found) for method, found in names.items()} == {"gumbel-st": 3, "hard-st": 2, "soft-mix": 1}
+    assert {method: len(runs) for method, runs in names.items()} == {"gumbel-st": 3, "hard-st": 2, "soft-mix": 1}
     assert estimators["gumbel-st"] == {("clean", "mixture"), ("noisy", "chosen"), ("noisy", "mixture")}
     assert estimators["hard-st"] == {("clean", "mixture"), ("noisy", "chosen")}

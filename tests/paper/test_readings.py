@@ -26,27 +26,27 @@ BOTH = (run("gumbel-st", 1.0, 0.001, "output"), run("gumbel-st", 1.0, -0.08, "we
 
 
 def test_each_reading_is_judged_by_the_papers_range():
-    found = rows(*BOTH)
-    assert found["Gumbel-ST τ=1, 6 layers: gap at iteration 10,000"] == [
+    shown = rows(*BOTH)
+    assert shown["Gumbel-ST τ=1, 6 layers: gap at iteration 10,000"] == [
         ("-0.3 to +0.3", ""),
         ("+0.1 (90.0%)", "agree"),
         ("-8.0 (30.0%)", "differ"),
     ]
-    assert found["agree, of those judged"] == [("", ""), ("1 of 1", ""), ("0 of 1", "")]
+    assert shown["agree, of those judged"] == [("", ""), ("1 of 1", ""), ("0 of 1", "")]
 
 
 def test_a_reading_at_chance_is_shown_and_not_judged():
-    found = rows(BOTH[0], run("gumbel-st", 1.0, 0.0, "weights", 0.1))
-    assert found["Gumbel-ST τ=1, 6 layers: gap at iteration 10,000"][2] == ("‡ (10.0%)", "")
+    shown = rows(BOTH[0], run("gumbel-st", 1.0, 0.0, "weights", 0.1))
+    assert shown["Gumbel-ST τ=1, 6 layers: gap at iteration 10,000"][2] == ("‡ (10.0%)", "")
 
 
 def test_cages_temperature_at_5000_and_commitment_before_the_papers_end():
     cage = [run("hard-st+cage", 1.0, 0.0, name) for name in ("output", "weights")]
     for made, tau in zip(cage, (1.05, 1.7), strict=True):
         made.history.records[0].tau = tau
-    found = rows(*cage, run("hard-st", 1.0, 0.0, "output"))
-    assert found["Hard-ST+CAGE, 6 layers: τ_b at iteration 5,000"][1:] == [("1.05", "agree"), ("1.70", "differ")]
-    commitment = found["Hard-ST τ=1, 6 layers: commitment by layer at the end, percent"]
+    shown = rows(*cage, run("hard-st", 1.0, 0.0, "output"))
+    assert shown["Hard-ST+CAGE, 6 layers: τ_b at iteration 5,000"][1:] == [("1.05", "agree"), ("1.70", "differ")]
+    commitment = shown["Hard-ST τ=1, 6 layers: commitment by layer at the end, percent"]
     assert commitment[:2] == [("84 to 93", ""), ("50, 50, 50, 50, 50, 50 after 10,000", "")]
 
 
@@ -61,6 +61,6 @@ def test_cells_of_the_papers_tables_are_counted():
     whole = made_run("hard-st", 1.0, 0, (0.0,) * 10, (0.97,) * 10)
     wrong = made_run("soft-mix", 1.0, 0, (0.2,) * 10, (0.8,) * 10)
     table = cell_counts(Evidence([whole, wrong], [], {}))
-    found = {row[0].text: [cell.text for cell in row[1:]] for row in table.rows}
-    assert found["Table 1, selection gap on MNIST-Binary"] == ["30", "2", "1", "1"]
-    assert found["all"] == ["354", "4", "2", "2"]
+    counts = {row[0].text: [cell.text for cell in row[1:]] for row in table.rows}
+    assert counts["Table 1, selection gap on MNIST-Binary"] == ["30", "2", "1", "1"]
+    assert counts["all"] == ["354", "4", "2", "2"]

@@ -96,18 +96,18 @@ class _Starts(hw.Callback):
 
 def test_a_network_is_retrained_from_scratch_and_not_from_the_searchs_weights(tmp_path):
     model = search_network(method="soft-mix", seed=0)
-    found = deploy(model)
-    old = [p.detach().clone() for p in found.parameters()]
-    new = retrain(found, SYSTEMS["search"], load("search")[0], 1, 5, tmp_path / "again")
+    deployed = deploy(model)
+    old = [p.detach().clone() for p in deployed.parameters()]
+    new = retrain(deployed, SYSTEMS["search"], load("search")[0], 1, 5, tmp_path / "again")
     assert not any(torch.equal(a, b) for a, b in zip(old, new.parameters(), strict=True) if a.ndim > 1)
     assert not any(isinstance(module, hw.Choice) for module in new.modules())
 
 
 def test_expert_choice_is_judged_in_batches_and_row_by_row():
     def made(seed, alone):
-        found = result("expert-choice", seed, 0.95, 0.95)
-        found.measurements["deployed_alone"] = alone
-        return found
+        run_result = result("expert-choice", seed, 0.95, 0.95)
+        run_result.measurements["deployed_alone"] = alone
+        return run_result
 
     assert holds([made(seed, 0.94) for seed in range(3)]) == {
         "Expert Choice, deployed in batches of 1,000": True,
@@ -167,8 +167,8 @@ def test_a_small_gap_is_less_than_half_of_the_soft_one_by_size():
 
 
 def test_one_run_is_judged_deployed_soft_and_deployed_hard():
-    found = holds([result("soft-gating", seed, 0.95, 0.9, soft=0.95) for seed in range(3)])
-    assert found == {"soft gating, deployed soft": True, "soft gating, deployed top-1": True}
+    verdicts = holds([result("soft-gating", seed, 0.95, 0.9, soft=0.95) for seed in range(3)])
+    assert verdicts == {"soft gating, deployed soft": True, "soft gating, deployed top-1": True}
 
 
 def test_an_unknown_run_is_named_with_the_nearest():

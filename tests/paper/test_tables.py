@@ -24,33 +24,33 @@ def texts(table):
 
 def test_the_paired_t_test_and_cohens_d_agree_with_scipy():
     first, second = [51.0, 49.5, 52.5, 50.1], [97.9, 98.1, 98.4, 98.0]
-    found = statistics.compare(first, second)
+    test = statistics.compare(first, second)
     expected = stats.ttest_rel(first, second)
-    assert found.t == pytest.approx(expected.statistic) and found.p == pytest.approx(expected.pvalue)
+    assert test.t == pytest.approx(expected.statistic) and test.p == pytest.approx(expected.pvalue)
     pooled = math.sqrt((stats.tvar(first) + stats.tvar(second)) / 2)
-    assert found.d == pytest.approx(abs(stats.tmean(first) - stats.tmean(second)) / pooled)
-    assert found.n == 4 and found.stars == "***" and found.practical
+    assert test.d == pytest.approx(abs(stats.tmean(first) - stats.tmean(second)) / pooled)
+    assert test.n == 4 and test.stars == "***" and test.practical
 
 
 def test_our_d_gives_the_papers_d_for_its_t_against_a_constant():
     """t = -6.30 and d = 5.15 for zeros against three seeds: sqrt(n) m / s and sqrt(2) m / s."""
     peaks = [40 - 11 * shift for shift in (-1, 0, 1)]
-    found = statistics.compare([0.0, 0.0, 0.0], peaks)
-    assert found.t == pytest.approx(-6.30, abs=0.01) and found.d == pytest.approx(5.15, abs=0.01)
+    test = statistics.compare([0.0, 0.0, 0.0], peaks)
+    assert test.t == pytest.approx(-6.30, abs=0.01) and test.d == pytest.approx(5.15, abs=0.01)
 
 
 @pytest.mark.parametrize(("first", "second"), [([1.0], [2.0]), ([0.0, 0.0], [0.0, 0.0]), ([1.0, 2.0], [3.0, 4.0])])
 def test_one_pair_or_no_spread_gives_no_t_and_no_crash(first, second):
-    found = statistics.compare(first, second)
-    assert math.isnan(found.t) and found.stars == "–"
+    test = statistics.compare(first, second)
+    assert math.isnan(test.t) and test.stars == "–"
 
 
 def test_only_seeds_that_both_sides_have_are_paired():
     runs = [made_run("hard-st", tau, seed, deploy=(0.5, 0.9 - tau / 10)) for tau in (0.05, 2.0) for seed in (0, 1, 2)]
     group = group_of(*runs[:-1])
     contrast = next(contrast for contrast in statistics.CONTRASTS if contrast.key == "hard-robust")
-    found = statistics.examine(group, contrast)
-    assert found.n == 2 and found.difference == pytest.approx(19.5)
+    test = statistics.examine(group, contrast)
+    assert test.n == 2 and test.difference == pytest.approx(19.5)
 
 
 def test_final_and_peak_are_means_over_seeds_in_points():
@@ -67,8 +67,8 @@ def test_failures_are_marked_by_the_stated_rule():
     fails = made_run("gumbel-st", 0.05, selection=(-0.4, -0.4), deploy=(0.5, 0.5))
     at_chance = made_run("gumbel-st", 1.0, selection=(0.0, 0.0), deploy=(0.1, 0.14))
     fine = made_run("gumbel-st", 2.0, selection=(-0.1, -0.04), deploy=(0.1, 0.16))
-    found = texts(tables.selection_gap(group_of(fails, at_chance, fine)))
-    assert found == {"Gumbel-ST": ["-40.0†", "0‡ / 0 / 0", "-4.0 / -4.0 / -4.0"]}
+    cells = texts(tables.selection_gap(group_of(fails, at_chance, fine)))
+    assert cells == {"Gumbel-ST": ["-40.0†", "0‡ / 0 / 0", "-4.0 / -4.0 / -4.0"]}
 
 
 def test_robustness_is_the_worst_accuracy_and_the_range_over_tau():
@@ -136,7 +136,7 @@ def test_convergence_by_gap_is_when_it_stays_small_and_by_accuracy_when_it_stays
 
 
 @pytest.mark.parametrize(
-    ("deploy", "found"),
+    ("deploy", "converged"),
     [
         ((0.3, 0.7, 0.895, 0.9, 0.9), 30_000),
         ((0.3, 0.4, 0.5, 0.6, 0.7), None),  # still rising: the last iteration is not the answer
@@ -146,9 +146,9 @@ def test_convergence_by_gap_is_when_it_stays_small_and_by_accuracy_when_it_stays
         ((0.3,) + (0.9,) * 19, 5_000),
     ],
 )
-def test_a_run_has_converged_by_accuracy_only_if_it_has_stopped_rising(deploy, found):
+def test_a_run_has_converged_by_accuracy_only_if_it_has_stopped_rising(deploy, converged):
     run = made_run(selection=(0.0,) * len(deploy), deploy=deploy)
-    assert convergence.by_accuracy(run.history) == found
+    assert convergence.by_accuracy(run.history) == converged
 
 
 @pytest.mark.parametrize(
@@ -246,9 +246,9 @@ def test_cages_figure_draws_its_own_average_where_a_run_has_told_it():
 def test_gradients_and_commitment_over_training_have_every_layer_in_their_data():
     layers = ([0.1] * 6, [0.01, 0.02, 0.03, 0.04, 0.05, 0.06])
     group = group_of(made_run("soft-mix", 0.05, gradient=layers), made_run("soft-mix", 2.0, gradient=layers))
-    found = training.gradients(group)
-    assert [entry.text for entry in found.data.rows[-1]][3:] == ["0.01", "0.02", "0.03", "0.04", "0.05", "0.06"]
-    assert len(found.data.rows) == 4 and len(training.commitment_over_training(group).data.columns) == 2 + 6
+    figure = training.gradients(group)
+    assert [entry.text for entry in figure.data.rows[-1]][3:] == ["0.01", "0.02", "0.03", "0.04", "0.05", "0.06"]
+    assert len(figure.data.rows) == 4 and len(training.commitment_over_training(group).data.columns) == 2 + 6
     assert training.gradients(group_of(made_run("soft-mix"))) is None
 
 

@@ -31,9 +31,9 @@ def test_the_closed_form_under_uniform_inputs_is_the_integral(gate):
 
 
 def test_the_known_gaps_are_exact_fractions():
-    found = {gate.name: gap.exact(gate, gap.UNIFORM) for gate in GATES}
-    assert found["A"] == Fraction(1, 4) and found["AND"] == found["OR"] == Fraction(7, 32)
-    assert found["XOR"] == found["XNOR"] == Fraction(3, 8) and found["TRUE"] == 0
+    gaps = {gate.name: gap.exact(gate, gap.UNIFORM) for gate in GATES}
+    assert gaps["A"] == Fraction(1, 4) and gaps["AND"] == gaps["OR"] == Fraction(7, 32)
+    assert gaps["XOR"] == gaps["XNOR"] == Fraction(3, 8) and gaps["TRUE"] == 0
     assert all(gap.exact(gate, gap.BINARY) == 0 for gate in GATES)
 
 
@@ -91,8 +91,8 @@ def test_the_gradient_formula_holds_on_a_network_and_the_check_leaves_it_alone(d
         return
     net = hw.LogicNetwork(data.inputs, data.classes, 60, 3, method=method, cage=cage, tau=0.7, seed=1)
     before = {name: value.clone() for name, value in net.state_dict().items()}
-    found = gradient_check(net, *data.train.batch(slice(50)))
-    assert found["gradient.difference"] < 1e-5 and found["gradient.largest"] > 0
+    checked = gradient_check(net, *data.train.batch(slice(50)))
+    assert checked["gradient.difference"] < 1e-5 and checked["gradient.largest"] > 0
     assert all(torch.equal(value, before[name]) for name, value in net.state_dict().items())
 
 
@@ -116,16 +116,16 @@ def test_the_gradient_check_notices_a_wrong_temperature(data, monkeypatch):
 
 def test_sampled_gumbel_gaps_scatter_around_the_formula_as_chance_does(data):
     net = hw.LogicNetwork(data.inputs, data.classes, 200, 2, method="gumbel-st", seed=0)
-    found = expected_gumbel_gap(net)
-    assert 0.7 < found["gumbel.rms_z"] < 1.3 and found["gumbel.nodes"] > 30
+    measured = expected_gumbel_gap(net)
+    assert 0.7 < measured["gumbel.rms_z"] < 1.3 and measured["gumbel.nodes"] > 30
 
 
 def test_all_measurements_of_a_run_are_finite_numbers(data):
     net = hw.LogicNetwork(data.inputs, data.classes, 60, 2, method="gumbel-st", seed=0)
-    found = measure_initial(net, data) | measure_trained(net, data)
-    assert all(np.isfinite(value) for value in found.values())
-    assert found["node.violations"] == 0 and found["groupsum.classes"] == 10
-    assert {name.split(".")[0] for name in found} == KINDS_OF_MEASUREMENT
+    measured = measure_initial(net, data) | measure_trained(net, data)
+    assert all(np.isfinite(value) for value in measured.values())
+    assert measured["node.violations"] == 0 and measured["groupsum.classes"] == 10
+    assert {name.split(".")[0] for name in measured} == KINDS_OF_MEASUREMENT
 
 
 def test_the_exponent_of_a_power_law_is_found():

@@ -32,7 +32,7 @@ def test_with_cage_each_tau_is_a_repeat_with_randomness_of_its_own():
     streams = {}
     for config in description:
         streams.setdefault(config["method"], set()).add(stream(config))
-    assert all(len(found) == (2 if "cage" in method else 1) for method, found in streams.items())
+    assert all(len(taus) == (2 if "cage" in method else 1) for method, taus in streams.items())
 
 
 def test_a_dataset_may_differ_from_the_rest():
@@ -44,10 +44,10 @@ def test_a_dataset_may_differ_from_the_rest():
 def test_a_method_may_have_temperatures_of_its_own_on_some_datasets_too():
     text = small_studies.SMALL.replace('methods = ["soft-mix", "hard-st", "gumbel-st+cage"]\n', "")
     text += "[datasets.mnist-binary]\n[methods.hard-st]\n[methods.'gumbel-st+cage']\ntaus = [1.0, 2.0, 3.0]\n"
-    found = {}
+    taus = {}
     for config in parse(text):
-        found.setdefault((config["dataset"], config["method"]), []).append(config["tau"])
-    assert found == {
+        taus.setdefault((config["dataset"], config["method"]), []).append(config["tau"])
+    assert taus == {
         ("digits", "hard-st"): [0.5, 2.0],
         ("digits", "gumbel-st+cage"): [1.0, 2.0, 3.0],
         ("mnist-binary", "hard-st"): [0.5, 2.0],

@@ -16,8 +16,8 @@ from hardwire.study.worker import Failed, Finished, Task
 
 
 def test_the_code_version_names_the_release_and_the_code():
-    found = version.code_version(find_kind("network"))
-    assert found.startswith(f"{hw.__version__}+") and len(found) == len(hw.__version__) + 9
+    code = version.code_version(find_kind("network"))
+    assert code.startswith(f"{hw.__version__}+") and len(code) == len(hw.__version__) + 9
 
 
 def test_another_native_build_is_another_version(monkeypatch):

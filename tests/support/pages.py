@@ -35,11 +35,11 @@ def opened(address: str, width: int = 1280, height: int = 900, dark: bool = Fals
                 is_mobile=phone,
                 has_touch=phone,
             )
-            found = Page(page)
-            page.on("console", lambda message: found.problems.append(message.text))
-            page.on("pageerror", lambda error: found.problems.append(str(error)))
-            page.on("request", lambda request: found.requests.append(request.url))
+            shown = Page(page)
+            page.on("console", lambda message: shown.problems.append(message.text))
+            page.on("pageerror", lambda error: shown.problems.append(str(error)))
+            page.on("request", lambda request: shown.requests.append(request.url))
             page.goto(address)
-            yield found
+            yield shown
         finally:
             browser.close()

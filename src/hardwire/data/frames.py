@@ -187,10 +187,10 @@ class Where:
         """The line on which a row begins; blank lines are no rows, and a quoted cell may span several lines."""
         with self.path.open(encoding="utf-8-sig", newline="") as file:
             cells = csv.reader(file, delimiter=separator_of(self.path, self.options), quotechar=self.options.quote)
-            before, found = 0, -1
+            before, number = 0, -1
             for record in cells:
-                found += bool(record)
-                if found == row:
+                number += bool(record)
+                if number == row:
                     break
                 before = cells.line_num
         return before + 1

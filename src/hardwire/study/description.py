@@ -163,7 +163,7 @@ def _tables(kind: Kind, key: str, tables: Mapping[str, Any]) -> list[tuple[str, 
     """(value, its table) for every table of an axis; a value comes again for each of its tables, [[key.value]]."""
     if not tables:
         raise HardwireError(f"{key} is empty; a grid needs at least one value on every axis")
-    found = []
+    pairs = []
     for value, given in tables.items():
         for special in given if isinstance(given, list) and given else [given]:
             if not isinstance(special, Mapping):
@@ -171,8 +171,8 @@ def _tables(kind: Kind, key: str, tables: Mapping[str, Any]) -> list[tuple[str, 
                     f"{key}.{shortened(value)} must be a table, [{key}.{shortened(value)}]; it may be empty"
                 )
             _check_keys(kind, special, f"{key}.{shortened(value)}")
-            found.append((value, special))
-    return found
+            pairs.append((value, special))
+    return pairs
 
 
 def _check_keys(kind: Kind, table: Mapping[str, Any], place: str, extra: tuple[str, ...] = ()) -> None:

@@ -223,13 +223,13 @@ class Settings:
         if self.kind != "table":
             return self
         rows = len(data.train)
-        found: dict[str, Any] = {}
+        sizes: dict[str, Any] = {}
         if self.width is None and self.widths is None and not self.layers:
             classes = None if data.number is not None else data.classes
-            found["width"] = round_up(width_for(rows, classes), data.classes)
+            sizes["width"] = round_up(width_for(rows, classes), data.classes)
         if self.iterations is None and self.epochs is None:
-            found["iterations"] = steps_for(rows, self.batch_size * self.accumulate)
-        return replace(self, **found) if found else self
+            sizes["iterations"] = steps_for(rows, self.batch_size * self.accumulate)
+        return replace(self, **sizes) if sizes else self
 
     def network(self, data: Dataset) -> LogicNetwork:
         """Builds the untrained network for a dataset.

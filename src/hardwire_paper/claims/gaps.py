@@ -307,8 +307,8 @@ def _grid_on(dataset: str, method: str, failing: bool) -> Callable[[Evidence], F
         figure = f"final gap {min(ends):+.1f} to {max(ends):+.1f} points in {len(ends)} cells"
         groups = [group for group, _ in cells.values()]
         scales = tuple(dict.fromkeys(group.words for group in groups))
-        found = capped(exact(broken, len(ends), figure), min(group.seeds for group in groups))
-        return replace(found, scales=scales, groups=frozenset(group.name for group in groups))
+        finding = capped(exact(broken, len(ends), figure), min(group.seeds for group in groups))
+        return replace(finding, scales=scales, groups=frozenset(group.name for group in groups))
 
     return judge
 

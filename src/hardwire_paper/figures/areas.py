@@ -53,10 +53,10 @@ _FIGURE_1 = (("soft-mix", "soft-gumbel"), ("hard-st", "gumbel-st"))  # its rows
 def factorial(group: RunGroup) -> Figure | None:
     """The paper's first figure: peaks of the 2 x 2 at the highest temperature, ours over the paper's."""
     depth, tau = group.main_depth, group.taus[-1]
-    found = {method: cell for row in _FIGURE_1 for method in row if (cell := group.get(method, depth, tau))}
-    if len(found) < 2:
+    cells = {method: cell for row in _FIGURE_1 for method in row if (cell := group.get(method, depth, tau))}
+    if len(cells) < 2:
         return None
-    peaks = {method: statistics.fmean(cell.late_peaks("selection")) for method, cell in found.items()}
+    peaks = {method: statistics.fmean(cell.late_peaks("selection")) for method, cell in cells.items()}
     reach = max(40.0, *(abs(value) for value in peaks.values()))
     known = group.dataset == "mnist-binary" and tau == 2.0 and depth == printed.MAIN_DEPTH
 
