@@ -15,7 +15,7 @@ ASSETS = Path(__file__).parents[1] / "assets" / "playground"
 
 def on_files(files: Files, config: Any) -> Files:
     circuit, samples = (
-        load_circuit("mnist-fast"),
+        load_circuit("mnist-8k"),
         np.load(ASSETS / "mnist-200.npz")["x"],
     )
     site = config.site_url or ""  # services that show a shared page want a whole address

@@ -53,6 +53,9 @@ def test_classes_end_with_a_confusion_matrix_and_the_columns_read():
 def test_a_number_ends_with_its_residuals(capsys):
     said = run("train", "t.csv", "--target", "price", "--decimal", ",", *TINY, "-o", "m")
     assert "R^2" in said and "Truth minus prediction" in said and "mean absolute error" in said
+    assert "use a name that ends in .svg" in fail(
+        capsys, "train", "t.csv", "--target", "kind", *TINY, "--plot", "x.txt"
+    )
     assert "--plot draws the columns of a table" in fail(
         capsys, "train", "digits", "--width", "50", "--iterations", "2", "--plot", "x.svg", "-o", "n"
     )

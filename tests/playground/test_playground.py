@@ -28,7 +28,7 @@ browser = pytest.mark.browser
 @pytest.fixture(scope="module")
 def mnist():
     """The circuit of the site, and the first 200 test images."""
-    return load_circuit("mnist-fast"), np.load(ASSETS / "mnist-200.npz")["x"]
+    return load_circuit("mnist-8k"), np.load(ASSETS / "mnist-200.npz")["x"]
 
 
 @pytest.fixture(scope="module")

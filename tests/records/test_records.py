@@ -1,6 +1,7 @@
 """The board and the recipes behind it: a small row is tried and run from end to end, on the bundled digits."""
 
 import json
+from itertools import combinations
 
 import pytest
 from typer.testing import CliRunner
@@ -106,6 +107,15 @@ def test_the_board_is_sorted_and_every_row_of_the_literature_has_a_source():
     assert len(figure().axes) == 3
 
 
+def test_no_label_of_the_figure_covers_another_or_leaves_its_panel():
+    picture = figure()
+    picture.draw_without_rendering()
+    for axes in picture.axes:
+        boxes = [label.get_window_extent() for label in axes.texts]
+        assert len(boxes) > 1 and not any(a.overlaps(b) for a, b in combinations(boxes, 2))
+        assert all(axes.bbox.x0 < box.x0 and box.x1 < axes.bbox.x1 for box in boxes)
+
+
 def test_every_recipe_of_the_package_builds_its_row(tmp_path):
     for name in recipes.names():
         recipe = recipes.load(name)
@@ -117,7 +127,12 @@ def test_the_command_prints_the_board_and_says_what_is_wrong(tmp_path):
     shown = run(app, ["records", "--data", "mnist"])
     assert shown.exit_code == 0 and "LILogicNet" in shown.output and "98.45" in shown.output
     assert run(app, ["records", "figure", "-o", str(tmp_path / "board.svg")]).exit_code == 0
-    assert (tmp_path / "board.svg").read_text().startswith("<?xml")
+    drawn = (tmp_path / "board.svg").read_text()
+    assert drawn.startswith("<?xml") and "LILogicNet</text>" in drawn
+    with pytest.raises(
+        hw.HardwireError, match=r"cannot be written to 'board.jpeg'; use a name that ends in .svg, .png"
+    ):
+        run(app, ["records", "figure", "-o", "board.jpeg"], catch_exceptions=False)
     with pytest.raises(hw.HardwireError, match="did you mean mnist"):
         run(app, ["records", "--data", "mnst"], catch_exceptions=False)
     with pytest.raises(hw.HardwireError, match="unknown recipe 'mnist-8'"):

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.statistics import fan_out
 from hardwire.errors import HardwireError
+from hardwire.files.figure import save_figure
 
 RESAMPLES = 200  # of the held-out rows, for the spread of the score
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of residuals
@@ -67,7 +68,7 @@ class TableReport:
         figure, axes = pyplot.subplots(figsize=(7, 0.6 + 0.3 * len(shown)), layout="constrained")
         axes.barh([name[:40] for name, _ in shown], [count for _, count in shown])
         axes.set_xlabel(f"gate inputs that read the column, of {self.gates:,} gates")
-        figure.savefig(path)
+        save_figure(figure, path)
         pyplot.close(figure)
 
 

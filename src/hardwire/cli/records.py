@@ -176,9 +176,10 @@ def figure(
     hardwire records figure -o records.png
     ```
     """
+    from hardwire.files.figure import save_figure
     from hardwire.records import figure
 
-    figure().savefig(out, dpi=160)
+    save_figure(figure(), out)
     typer.echo(f"wrote {out}")
 
 

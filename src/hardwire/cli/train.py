@@ -248,6 +248,7 @@ def train(
     import hardwire as hw
     from hardwire.cli import report
     from hardwire.files import write_whole
+    from hardwire.files.figure import check_figure
     from hardwire.training.recipe_settings import recipe_of
     from hardwire.training.train import choose_settings
 
@@ -290,6 +291,8 @@ def train(
         return
     if plot is not None and settings.kind != "table":
         raise HardwireError("--plot draws the columns of a table, and this is none")
+    if plot is not None:
+        check_figure(plot)  # before anything is trained
     job = settings.prepare(out, checkpoint, [history] if history else [])
     if resume and job.finished():
         output.line(

@@ -4,7 +4,6 @@ The panels stand below each other and the type is large, so that the figure can 
 one by one, each on the side of its point where it covers least.
 """
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hardwire.records.board import DATA, BoardRow, board, front
@@ -16,8 +15,6 @@ _STYLE: dict[Any, Any] = {
     "font.size": 12,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "svg.fonttype": "none",  # text stays text: small files, names that can be searched
-    "svg.hashsalt": "hardwire",  # the same board gives the same file
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
 }
 _TITLES = {"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar10": "CIFAR-10"}
@@ -61,14 +58,6 @@ def figure(rows: list[BoardRow] | None = None) -> "Figure":
     return picture
 
 
-def save_figure(path: Path) -> None:
-    """Write the whole board as a picture, in the format of the suffix."""
-    import matplotlib
-
-    with matplotlib.rc_context(_STYLE):  # how text is written into an SVG is decided here
-        figure().savefig(path, dpi=160, metadata={"Date": None} if path.suffix == ".svg" else None)
-
-
 def _draw_points(axes: Any, rows: list[BoardRow]) -> None:
     line = sorted(front(rows), key=lambda row: row.gates)
     axes.plot([row.gates for row in line], [row.accuracy for row in line], color="0.8", linewidth=1, zorder=1)
@@ -80,7 +69,7 @@ def _draw_points(axes: Any, rows: list[BoardRow]) -> None:
         gates, accuracies = [row.gates for row in part], [row.accuracy for row in part]
         axes.scatter(gates, accuracies, s=size, c=colour, marker=marker, label=name, zorder=2)
     axes.set(xscale="log", title=_TITLES[rows[0].data], ylabel="test accuracy (%)")
-    axes.margins(x=0.2, y=0.25)
+    axes.margins(x=0.22, y=0.25)
     axes.grid(alpha=0.25)
 
 
@@ -106,13 +95,14 @@ def _place_labels(axes: Any, rows: list[BoardRow]) -> None:
                 weight=weight,
             )
             box = label.get_window_extent()
-            outside = 0.0 if axes.bbox.x0 <= box.x0 and box.x1 <= axes.bbox.x1 else box.width * box.height
+            inside = axes.bbox.x0 + 4 <= box.x0 and box.x1 <= axes.bbox.x1 - 4  # with a little room to the axis
+            outside = 0.0 if inside else box.width * box.height
             tried.append((outside + sum(_overlap(box, other) for other in taken), len(tried), label, box))
         best = min(tried, key=lambda candidate: candidate[:2])
         for candidate in tried:
             if candidate is not best:
                 candidate[2].remove()
-        taken.append(best[3])
+        taken.append(best[3].padded(5))  # browsers may set type a little wider
 
 
 def _overlap(a: Any, b: Any) -> float:
