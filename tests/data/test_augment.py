@@ -37,6 +37,36 @@ def transformed(image, flip, dy, dx):
     return image[y][:, x.flip(0) if flip else x]
 
 
+def test_a_cutout_is_a_square_of_zeros_that_may_reach_beyond_the_border():
+    data = digits()
+    covered = hw.data.augment(data, cutout=3).train.batch(torch.arange(60))[0]
+    sizes = set()
+    for image, original in zip(pixels(covered), pixels(data.train.x[:60]), strict=True):
+        ways = [
+            (y, x) for y in range(8) for x in range(8) if torch.equal(image, original * (1 - square(y, x)[..., None]))
+        ]
+        assert ways
+        sizes.update(int(square(*way).sum()) for way in ways)
+    assert {4, 6, 9} <= sizes
+
+
+def square(y, x):
+    rows, columns = (((torch.arange(8) - centre + 1) // 3 == 0).float() for centre in (y, x))
+    return rows[:, None] * columns
+
+
+@pytest.mark.parametrize("share", [0.05, 0.25, 0.4])
+def test_noise_inverts_the_given_share_of_the_bits_and_none_behind_the_last(share):
+    data = digits()
+    noisy = hw.data.augment(hw.data.load("digits@2"), noise=share).train
+    plain = hw.data.load("digits@2").train.x[:400]
+    x = noisy.batch(torch.arange(400))[0]
+    inverted = (x.unpack(torch.float32) != plain.unpack(torch.float32)).float().mean().item()
+    assert inverted == pytest.approx(round(share * 256) / 256, abs=0.01)
+    odd = hw.data.augment(data, noise=share).train.batch(torch.arange(50))[0]
+    assert torch.equal(hw.Bits.pack(odd.unpack(torch.float32)).words, odd.words)
+
+
 def test_the_same_batch_is_changed_in_the_same_way_and_another_in_another():
     train = hw.data.augment(digits(), shift=2, seed=3).train
     assert torch.equal(train.batch(torch.arange(30))[0].words, train.batch(torch.arange(30))[0].words)
@@ -82,6 +112,10 @@ def test_thresholds_follow_an_at_sign():
         (lambda: hw.data.augment(digits(), shift=8), "out of sight"),
         (lambda: hw.data.augment(digits(), shift=-1), "shift -1"),
         (lambda: hw.data.augment(digits(binary=False)), "no packed images"),
+        (lambda: hw.data.augment(digits(), cutout=8), "whole image"),
+        (lambda: hw.data.augment(digits(), noise=0.5), "below 0.5"),
+        (lambda: hw.data.augment(digits(), noise=float("nan")), "below 0.5"),
+        (lambda: hw.data.augment(digits(), noise=0.001), "smallest step"),
     ],
 )
 def test_what_cannot_be_done_is_one_clear_error(make, rule):

@@ -1,4 +1,4 @@
-"""Augmentation of packed images: each image of a training batch is flipped and shifted at random.
+"""Augmentation of packed images: each image of a training batch is mirrored, moved, partly covered and made noisy.
 
 Measurements read `x` and see the original images; only `batch`, which training calls, changes them. Surprising: the
 random numbers are a function of the seed and the row numbers of the batch, so a resumed run sees the same images and
@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from hardwire.bits import Bits, pack, unpack
 from hardwire.data.dataset import Dataset
 from hardwire.data.rows import Indices, Split
-from hardwire.errors import HardwireError, whole_number
+from hardwire.errors import HardwireError, shown, whole_number
 
 Words: TypeAlias = NDArray[np.uint64]  # [rows, words]
 Steps: TypeAlias = NDArray[np.int64]  # [rows]
 WORD = 64
+_SHARE_DIGITS = 8  # binary digits of the share of inverted bits
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,19 +30,22 @@ class Augmented(Split):
     """A split of packed images whose batches are augmented.
 
     shape: (channels, height, width) of the raw values, each `levels` bits. flip: mirror half of the images. shift:
-    move each image by up to this many pixels in both directions, repeating the border.
+    move each image by up to this many pixels in both directions, repeating the border. cutout: set a square of so many
+    pixels a side to 0, at a random place, where it may reach beyond the border. noise: invert this share of the bits.
     """
 
     shape: tuple[int, int, int] = (1, 1, 1)
     levels: int = 1
     flip: bool = False
     shift: int = 0
+    cutout: int = 0
+    noise: float = 0.0
     seed: int = 0
 
     @property
     def augmentation(self) -> dict[str, Any]:
         """What a checkpoint records to tell this run from one without augmentation."""
-        return {"flip": self.flip, "shift": self.shift, "seed": self.seed}
+        return {name: getattr(self, name) for name in ("flip", "shift", "cutout", "noise", "seed")}
 
     def batch(self, indices: Indices) -> tuple[Bits | torch.Tensor, torch.Tensor]:
         x, y = super().batch(indices)
@@ -54,6 +58,10 @@ class Augmented(Split):
             mirrored = rng.random(len(x)) < 0.5
             images = unpack(words[mirrored], x.features).reshape(-1, *self.shape, self.levels)
             words[mirrored] = pack(images[:, :, :, ::-1].reshape(len(images), x.features))
+        if self.cutout:
+            self._cover(words, rng)
+        if self.noise:
+            words ^= _random_bits(words.shape, self.noise, rng) & self._masks[0]
         return Bits.from_numpy(words, x.features), y
 
     def _shift(self, words: Words, rng: np.random.Generator) -> None:
@@ -63,20 +71,38 @@ class Augmented(Split):
         _move(words, down, self.shape[2] * self.levels, every, first_row, last_row)
         _move(words, right, self.levels, every, first_column, last_column)
 
+    def _cover(self, words: Words, rng: np.random.Generator) -> None:
+        """Sets a square of each image to 0; its centre is anywhere in the image."""
+        covered = self._masks[0]
+        for size, before in zip(self.shape[1:], self._before, strict=True):
+            first = rng.integers(0, size, len(words)) - self.cutout // 2
+            covered = covered & before[np.clip(first + self.cutout, 0, size)] & ~before[np.clip(first, 0, size)]
+        words &= ~covered
+
+    @functools.cached_property
+    def _before(self) -> tuple[Words, Words]:
+        """For each number from 0 to the height, the bits of so many rows from the top; the same of columns."""
+        height, width = self.shape[1:]
+        rows = [self._mask(slice(0, count)) for count in range(height + 1)]
+        columns = [self._mask(slice(None), slice(0, count)) for count in range(width + 1)]
+        return np.concatenate(rows), np.concatenate(columns)
+
     @functools.cached_property
     def _masks(self) -> tuple[Words, ...]:
         """The bits of an image, and those of its first and last rows and columns, as words."""
-
-        def mask(*place: slice | int) -> Words:
-            pixels = np.zeros((*self.shape, self.levels), np.uint8)
-            pixels[(slice(None), *place)] = 1
-            return pack(pixels.reshape(1, -1))
-
         rest = slice(None)
-        return mask(), mask(0), mask(-1), mask(rest, 0), mask(rest, -1)
+        return self._mask(), self._mask(0), self._mask(-1), self._mask(rest, 0), self._mask(rest, -1)
+
+    def _mask(self, *place: slice | int) -> Words:
+        """The bits of the pixels at a place of all channels, as words."""
+        pixels = np.zeros((*self.shape, self.levels), np.uint8)
+        pixels[(slice(None), *place)] = 1
+        return pack(pixels.reshape(1, -1))
 
 
-def augment(data: Dataset, flip: bool = False, shift: int = 0, seed: int = 0) -> Dataset:
+def augment(
+    data: Dataset, flip: bool = False, shift: int = 0, seed: int = 0, *, cutout: int = 0, noise: float = 0.0
+) -> Dataset:
     """Augments the training batches of a dataset of images; the other splits stay as they are.
 
     Args:
@@ -84,12 +110,14 @@ def augment(data: Dataset, flip: bool = False, shift: int = 0, seed: int = 0) ->
         flip: Mirror half of the images, left to right.
         shift: Move each image by up to this many pixels, vertically and horizontally.
         seed: Seed of the random choices.
+        cutout: Set a square of this many pixels a side to 0, at a random place of each image.
+        noise: Invert this share of the bits, below 0.5, in steps of 1/256.
 
     Returns:
         The same dataset with another training split.
 
     Raises:
-        HardwireError: If the dataset holds no packed images, or the shift is as large as the image.
+        HardwireError: If the dataset holds no packed images, or an argument is out of range.
 
     Example:
         >>> import hardwire as hw
@@ -101,14 +129,31 @@ def augment(data: Dataset, flip: bool = False, shift: int = 0, seed: int = 0) ->
     shift, seed = whole_number("shift", shift, least=0), whole_number("seed", seed, least=0)
     if seed >= 2**64:
         raise HardwireError(f"seed {seed} is too large; use one below 2**64")
+    cutout = whole_number("cutout", cutout, least=0)
+    if isinstance(noise, bool) or not isinstance(noise, int | float) or not 0 <= noise < 0.5:
+        raise HardwireError(f"noise is {shown(noise)}; it is the share of bits to invert, from 0 to below 0.5")
+    if noise and round(noise * 2**_SHARE_DIGITS) == 0:
+        raise HardwireError(f"noise {noise} is less than half of its smallest step, 1/256; use 0.004 or more")
     if data.image_shape is None or data.encoder is None or not isinstance(data.train.x, Bits):
         raise HardwireError(f"{data.name} holds no packed images with a known shape; only those can be augmented")
     height, width = data.image_shape[-2:]
     channels = data.encoder.raw_features // (height * width)
     if shift >= min(height, width):
         raise HardwireError(f"a shift of {shift} moves an image of {height} x {width} out of sight; use less")
-    shape = (channels, height, width)
-    return replace(data, train=Augmented(data.train.x, data.train.y, shape, data.encoder.levels, flip, shift, seed))
+    if cutout >= max(height, width):
+        raise HardwireError(f"a cutout of {cutout} covers a whole image of {height} x {width}; use less")
+    split = Augmented(
+        data.train.x,
+        data.train.y,
+        (channels, height, width),
+        data.encoder.levels,
+        flip,
+        shift,
+        cutout,
+        float(noise),
+        seed,
+    )
+    return replace(data, train=split)
 
 
 def _move(words: Words, steps: Steps, stride: int, every: Words, first: Words, last: Words) -> None:
@@ -138,6 +183,18 @@ def _shift_bits(words: Words, places: int) -> Words:
         if rest:
             out[:, whole + 1 :] |= words[:, : max(0, count - 1)] >> there
     return out
+
+
+def _random_bits(shape: tuple[int, ...], share: float, rng: np.random.Generator) -> Words:
+    """Words of which each bit is 1 with a probability of `share`, in steps of 1/256.
+
+    With r a random bit, (bits | r) and (bits & r) take a probability p to (1 + p) / 2 and p / 2: one digit of it.
+    """
+    digits, bits = round(share * 2**_SHARE_DIGITS), np.zeros(shape, np.uint64)
+    for digit in range(_SHARE_DIGITS):
+        random = rng.integers(0, 2**WORD, shape, np.uint64, endpoint=False)
+        bits = bits | random if digits >> digit & 1 else bits & random
+    return bits
 
 
 def _generator(seed: int, indices: Indices) -> np.random.Generator:
