@@ -16,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from hardwire.bits import Columns, Encoder
+from hardwire.circuit.exports import Exports
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.number import Number
 from hardwire.circuit.provenance import Provenance
-from hardwire.circuit.table_netlist import AnyNetlist, TableNetlist
+from hardwire.circuit.table_netlist import AnyNetlist
 from hardwire.errors import HardwireError
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _Path = str | PathLike[str]
 
 
 @dataclass(frozen=True, eq=False)
-class Circuit:
+class Circuit(Exports):
     """A classifier made of two-input logic gates, or of look-up tables.
 
     Args:
@@ -112,17 +113,9 @@ class Circuit:
             net: A `LogicNetwork`, or an `nn.Sequential` of logic layers. A `Binarize` in front becomes the encoder.
             provenance: The model and dataset the network comes from.
         """
-        from hardwire.circuit.categories import with_categories
-        from hardwire.network import fuse
+        from hardwire.circuit.from_layers import circuit_of_network
 
-        gates, encoder = _split(net)
-        net = fuse(gates)
-        number = Number.of(net.group_sum, net.widths[-1])
-        encoder = encoder or net.encoder
-        netlist = frozen_netlist(net.stack())
-        if encoder is not None and encoder.categories:
-            netlist, encoder = with_categories(netlist, encoder), encoder.plain()
-        return cls(netlist, net.classes, encoder, provenance or Provenance(), number, net.columns)
+        return circuit_of_network(net, provenance or Provenance())
 
     @classmethod
     def from_stack(
@@ -146,9 +139,9 @@ class Circuit:
             >>> hw.Circuit.from_stack(net.stack())
             Circuit(inputs=64, gates=400, classes=10)
         """
-        if classes is None and stack.head is None:
-            raise HardwireError("this stack has no class sums; give the number of classes")
-        return cls(frozen_netlist(stack), classes or stack.head.classes, encoder, provenance or Provenance())
+        from hardwire.circuit.from_layers import circuit_of_stack
+
+        return circuit_of_stack(stack, classes, encoder, provenance or Provenance())
 
     @cached_property
     def gates(self) -> Netlist:
@@ -237,12 +230,9 @@ class Circuit:
             data: A dataset, such as `hw.data.load` returns.
             name: The dataset's name, by default its own.
         """
-        from hardwire.circuit.evaluate import test_set
+        from hardwire.circuit.evaluate import with_test_accuracy
 
-        images, labels = test_set(data)
-        accuracy = float((self.predict(images) == labels).mean()) if self.number is None else None
-        dataset = name or self.provenance.dataset or data.name
-        return replace(self, provenance=self.provenance.measured(accuracy, dataset))
+        return with_test_accuracy(self, data, name)
 
     @cached_property
     def program(self) -> "Program":
@@ -407,94 +397,5 @@ class Circuit:
 
         return load(path)
 
-    def export(self, path: _Path, *, suffix: str | None = None, **options: Any) -> list[Path]:
-        """Writes the circuit in the format named by the file's suffix.
-
-        Args:
-            path: The file to write: .c .wasm .v .aig .aag .blif .svg .dot .circuit, or a registered suffix.
-            suffix: The format, if the path's own suffix does not name it.
-            **options: Those of the format's writer; see `hardwire.circuit.formats`.
-
-        Returns:
-            Every file written.
-
-        Example:
-            >>> circuit.export("digits.c", main=True)  # doctest: +SKIP
-            [PosixPath('digits.c'), PosixPath('digits.h')]
-        """
-        suffix = Path(path).suffix if suffix is None else suffix
-        if self.state is not None and suffix != ".circuit":
-            from hardwire.circuit.sequential.files import write as write_with_state
-
-            return write_with_state(self, Path(path).expanduser(), suffix, options)
-        from hardwire.circuit.formats import write
-
-        return write(self, Path(path).expanduser(), suffix, options)
-
-    def package(self, folder: _Path, kind: str, **options: Any) -> list[Path]:
-        """Writes the circuit as a package for small machines: C or Python for one row, and what goes around it.
-
-        Args:
-            folder: The folder to write.
-            kind: "arduino", "zephyr" or "micropython".
-            **options: Those of `hardwire.circuit.packages.write_package`.
-
-        Returns:
-            Every file written.
-
-        Example:
-            >>> circuit.package("digits", "arduino", flash=16_000)  # doctest: +SKIP
-        """
-        from hardwire.circuit.packages import write_package
-
-        return write_package(self, folder, kind, **options)
-
-    def to_c(self, path: _Path, **options: Any) -> list[Path]:
-        """Exports one C99 file and its header; options: `hardwire.circuit.formats.c.write`."""
-        return self.export(path, suffix=".c", **options)
-
-    def to_verilog(self, path: _Path, **options: Any) -> list[Path]:
-        """Exports synthesizable Verilog; options: `hardwire.circuit.formats.verilog.write`."""
-        return self.export(path, suffix=".v", **options)
-
-    def to_aiger(self, path: _Path, **options: Any) -> list[Path]:
-        """Exports AIGER, ASCII if the suffix is .aag; options: `hardwire.circuit.formats.aiger.write`."""
-        return self.export(path, suffix=".aag" if Path(path).suffix == ".aag" else ".aig", **options)
-
-    def to_blif(self, path: _Path, **options: Any) -> list[Path]:
-        """Exports BLIF; options: `hardwire.circuit.formats.blif.write`."""
-        return self.export(path, suffix=".blif", **options)
-
-    def to_dot(self, path: _Path, **options: Any) -> list[Path]:
-        """Exports a Graphviz drawing of a small circuit or a cone."""
-        return self.export(path, suffix=".dot", **options)
-
-    def to_svg(self, path: _Path, **options: Any) -> list[Path]:
-        """Exports an SVG drawing of a small circuit or a cone."""
-        return self.export(path, suffix=".svg", **options)
-
     def __repr__(self) -> str:
         return f"Circuit(inputs={self.inputs}, {self.netlist.made_of}={self.netlist.size}, classes={self.classes})"
-
-
-def frozen_netlist(stack: Any) -> AnyNetlist:
-    """Returns the netlist of the deployed levels: gates where all neurons have two inputs, else tables."""
-    from hardwire.engine.stack import freeze
-
-    levels = freeze(stack)
-    wirings, reads = [level.wires for level in levels], [level.reads for level in levels]
-    if all(len(wires) == 2 for wires in wirings):
-        return Netlist.from_layers(stack.inputs, [level.gates for level in levels], wirings, reads)
-    return TableNetlist.from_layers(stack.inputs, [level.tables for level in levels], wirings, reads)
-
-
-def _split(net: Any) -> tuple[Any, Encoder | None]:
-    """Separates a leading `Binarize` of an nn.Sequential, as an encoder, from the gates."""
-    from torch import nn
-
-    from hardwire.layers import Binarize
-
-    if not (isinstance(net, nn.Sequential) and len(net) > 1 and isinstance(net[0], Binarize)):
-        return net, None
-    gates = net[1] if len(net) == 2 else net[1:]
-    return gates, net[0].encoder()

@@ -7,6 +7,7 @@ and 1 are refused, not thresholded; raw values need `raw=True`.
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -166,6 +167,14 @@ def _gate_program(netlist: Netlist, classes: int, plan: GateSchedule, single_ima
 def test_set(data: Any) -> tuple[Any, npt.NDArray[Any]]:
     """Returns the test images of a dataset as bits, as a circuit reads them, and their labels."""
     return circuit_bits(data, "test"), data.test.y.numpy()
+
+
+def with_test_accuracy(circuit: Circuit, data: Any, name: str | None) -> Circuit:
+    """Returns the same circuit with its test accuracy in `provenance`; the accuracy of numbers is left open."""
+    images, labels = test_set(data)
+    accuracy = float((circuit.predict(images) == labels).mean()) if circuit.number is None else None
+    dataset = name or circuit.provenance.dataset or data.name
+    return replace(circuit, provenance=circuit.provenance.measured(accuracy, dataset))
 
 
 def circuit_bits(data: Any, split: str) -> Any:

@@ -8,6 +8,8 @@ every number is checked, and time and memory are proportional to the size of the
 import os
 import re
 from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,16 +41,18 @@ class Aiger:
 
 
 def read_aiger(path: str | os.PathLike[str]) -> tuple[Netlist, int]:
-    """Reads an AIGER file.
-
-    Returns:
-        The netlist, with inputs and outputs in the order of their names x[k] and label[k] if the file has such names,
-        and its latency in cycles.
-    """
-    try:
+    """Reads an AIGER file; see `netlist_and_latency`."""
+    with reading(path):
         if Path(path).stat().st_size > MOST_BYTES:
             raise HardwireError(f"it has more than {MOST_BYTES:,} bytes")
-        return _Resolver(parse(Path(path).read_bytes())).netlist()
+        return netlist_and_latency(parse(Path(path).read_bytes()))
+
+
+@contextmanager
+def reading(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turns what goes wrong while a file is read and parsed into one error that names the file."""
+    try:
+        yield
     except OSError as error:
         raise HardwireError(f"cannot read {path}: {error.strerror}") from None
     except HardwireError as error:
@@ -57,9 +61,12 @@ def read_aiger(path: str | os.PathLike[str]) -> tuple[Netlist, int]:
         raise HardwireError(f"cannot read {path}: truncated or not an AIGER file") from None
 
 
-def netlist_of(aiger: Aiger) -> Netlist:
-    """The netlist of a parsed file."""
-    return _Resolver(aiger).netlist()[0]
+def netlist_and_latency(aiger: Aiger) -> tuple[Netlist, int]:
+    """Returns the netlist of a parsed file, and its latency in cycles.
+
+    Inputs and outputs are in the order of their names x[k] and label[k] if the file has such names.
+    """
+    return _Resolver(aiger).netlist()
 
 
 def parse(data: bytes) -> Aiger:

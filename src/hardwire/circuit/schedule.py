@@ -13,8 +13,10 @@ import numpy.typing as npt
 
 from hardwire.circuit.netlist import Integers, Netlist
 from hardwire.circuit.statistics import fan_out, live_nodes
+from hardwire.circuit.table_netlist import AnyNetlist
 from hardwire.gates import GATES, algebra
 
+Slots = npt.NDArray[np.int64]
 FOREVER = np.iinfo(np.int32).max
 WORD, LINE = 64, 512  # bits
 MIXED = 8 * LINE  # outputs of several classes may be interleaved within this many bits
@@ -52,9 +54,14 @@ def schedule(netlist: Netlist) -> GateSchedule:
 
 def _groups(netlist: Netlist) -> list[npt.NDArray[np.intp]]:
     """Returns the live gates level by level, and by type within a level."""
+    return level_groups(netlist, netlist.gate, len(GATES))
+
+
+def level_groups(netlist: AnyNetlist, kind: npt.NDArray[Any], kinds: int) -> list[npt.NDArray[np.intp]]:
+    """Returns the live gates or tables level by level, and by `kind` (0 to `kinds` - 1) within a level."""
     live = live_nodes(netlist)[netlist.inputs :]
-    # One key for level and type; the order inside a group is settled when the slots of its operands are known.
-    key = netlist.levels[netlist.inputs :].astype(np.int64) * len(GATES) + netlist.gate
+    # One key for level and kind; the order inside a group is settled when the slots of its operands are known.
+    key = netlist.levels[netlist.inputs :].astype(np.int64) * kinds + kind
     order = np.argsort(key, kind="stable")
     order = order[live[order]]
     cuts = np.flatnonzero(np.diff(key[order])) + 1
@@ -67,25 +74,40 @@ def byte_schedule(netlist: Netlist) -> GateSchedule:
     The outputs follow the inputs in their own order, so that a class sum reads consecutive bytes. An output whose node
     has a slot already is copied at the end.
     """
-    inputs, groups = netlist.inputs, _groups(netlist)
-    wanted = inputs + np.arange(len(netlist.outputs))
-    place = np.full(netlist.nodes, -1, np.int64)
-    place[netlist.outputs[::-1]] = wanted[::-1]  # of equal outputs the first
-    place[:inputs] = np.arange(inputs)
+    groups = _groups(netlist)
     gates = np.concatenate([*groups, np.zeros(0, np.intp)])
-    inner = gates[place[inputs + gates] < 0]
-    place[inputs + inner] = wanted[-1] + 1 + np.arange(len(inner))
-    copies = np.flatnonzero(place[netlist.outputs] != wanted)
-    source = place[netlist.outputs[copies]]
+    slot, wanted, copied, slots = outputs_after_inputs(netlist, gates)
+    source = slot[netlist.outputs[copied]]
     columns = [
-        np.concatenate([place[inputs + gates], wanted[copies]]),
-        np.concatenate([place[netlist.first[gates]], source]),
-        np.concatenate([place[netlist.second[gates]], source]),
+        np.concatenate([slot[netlist.inputs + gates], wanted[copied]]),
+        np.concatenate([slot[netlist.first[gates]], source]),
+        np.concatenate([slot[netlist.second[gates]], source]),
     ]
-    operations = np.maximum(np.stack(columns, axis=1), 0).astype(np.int32)  # an operand that is not read has no place
-    runs = [(netlist.gate[group[0]], len(group)) for group in groups] + [(algebra.A, len(copies))]
-    slots = int(wanted[-1]) + 1 + len(inner)
+    operations = np.maximum(np.stack(columns, axis=1), 0).astype(np.int32)  # an operand that is not read has no slot
+    runs = [(netlist.gate[group[0]], len(group)) for group in groups] + [(algebra.A, len(copied))]
     return GateSchedule(operations, np.array(runs, np.int32), wanted.astype(np.int32), slots)
+
+
+def outputs_after_inputs(netlist: AnyNetlist, order: npt.NDArray[np.intp]) -> tuple[Slots, Slots, Slots, int]:
+    """Gives each value a slot of its own: the inputs first, then the outputs in their order, then all others.
+
+    Args:
+        netlist: Gates or tables.
+        order: The live gates or tables in the order they run.
+
+    Returns:
+        The slot of each node, the slot of each output, which outputs are copies since their node has another slot, and
+        the number of slots.
+    """
+    inputs = netlist.inputs
+    wanted = inputs + np.arange(len(netlist.outputs))
+    slot = np.full(netlist.nodes, -1, np.int64)
+    slot[netlist.outputs[::-1]] = wanted[::-1]  # of equal outputs the first
+    slot[:inputs] = np.arange(inputs)
+    inner = order[slot[inputs + order] < 0]
+    slot[inputs + inner] = wanted[-1] + 1 + np.arange(len(inner))
+    copied = np.flatnonzero(slot[netlist.outputs] != wanted)
+    return slot, wanted, copied, int(wanted[-1]) + 1 + len(inner)
 
 
 @dataclass(frozen=True)

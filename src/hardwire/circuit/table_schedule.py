@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hardwire.circuit import truth
-from hardwire.circuit.schedule import FOREVER
-from hardwire.circuit.statistics import live_nodes
+from hardwire.circuit.schedule import FOREVER, level_groups, outputs_after_inputs
 from hardwire.circuit.table_netlist import MOST_INPUTS, TableBuilder, TableNetlist
 from hardwire.circuit.table_rows import minimal
 
@@ -71,20 +70,13 @@ def table_schedule(netlist: TableNetlist) -> TableSchedule:
 
 def single_schedule(netlist: TableNetlist) -> TableSchedule:
     """Schedules the tables for one image, whose outputs follow the inputs in their order; no slot is used again."""
-    inputs, groups = netlist.inputs, _groups(netlist)
-    wanted = inputs + np.arange(len(netlist.outputs))
-    place = np.full(netlist.nodes, -1, np.int64)
-    place[netlist.outputs[::-1]] = wanted[::-1]  # of equal outputs the first
-    place[:inputs] = np.arange(inputs)
-    order = np.concatenate([*groups, np.zeros(0, np.intp)])
-    inner = order[place[inputs + order] < 0]
-    place[inputs + inner] = wanted[-1] + 1 + np.arange(len(inner))
-    made = _schedule(netlist, groups, place, wanted, int(wanted[-1]) + 1 + len(inner))
-    copied = np.flatnonzero(place[netlist.outputs] != wanted)
+    groups = _groups(netlist)
+    slot, wanted, copied, slots = outputs_after_inputs(netlist, np.concatenate([*groups, np.zeros(0, np.intp)]))
+    made = _schedule(netlist, groups, slot, wanted, slots)
     if not len(copied):
         return made
     rows = np.zeros((len(copied), 1 + MOST_INPUTS), np.int32)
-    rows[:, 0], rows[:, 1] = wanted[copied], place[netlist.outputs[copied]]
+    rows[:, 0], rows[:, 1] = wanted[copied], slot[netlist.outputs[copied]]
     entries = np.full(len(copied), COPY, np.uint64)
     runs = np.concatenate([made.runs, np.array([[1, len(copied)]], np.int32)])
     return TableSchedule(
@@ -94,12 +86,7 @@ def single_schedule(netlist: TableNetlist) -> TableSchedule:
 
 def _groups(netlist: TableNetlist) -> list[npt.NDArray[np.intp]]:
     """Returns the live tables level by level, and by their number of inputs within a level."""
-    live = live_nodes(netlist)[netlist.inputs :]
-    key = netlist.levels[netlist.inputs :].astype(np.int64) * (MOST_INPUTS + 1) + netlist.arity
-    order = np.argsort(key, kind="stable")
-    order = order[live[order]]
-    cuts = np.flatnonzero(np.diff(key[order])) + 1
-    return np.split(order, cuts) if len(order) else []
+    return level_groups(netlist, netlist.arity, MOST_INPUTS + 1)
 
 
 def _last_readers(netlist: TableNetlist, groups: list[npt.NDArray[np.intp]]) -> Numbers:

@@ -1,8 +1,6 @@
 """BLIF, the Berkeley logic interchange format: a `.names` table for each gate or look-up table, encoder, class sums and
 argmax included."""
 
-import re
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,15 +15,12 @@ from hardwire.circuit.formats.text import read_text
 from hardwire.circuit.input_format import input_format_of
 from hardwire.circuit.lower import complete, complete_tables
 from hardwire.circuit.netlist import Netlist
-from hardwire.circuit.read_aiger import read_aiger
+from hardwire.circuit.read_aiger import netlist_and_latency, reading
+from hardwire.circuit.read_blif import parse_blif
 from hardwire.circuit.table_netlist import AnyNetlist, TableNetlist
 from hardwire.circuit.table_rows import minimal
-from hardwire.circuit.tools import Limits, run_abc
-from hardwire.errors import HardwireError
 from hardwire.files import write_whole
 from hardwire.gates import GATES, algebra
-
-DIRECTIVES = (".model", ".inputs", ".outputs", ".names", ".latch", ".end")
 
 
 def write(
@@ -90,19 +85,9 @@ def _table_rows(netlist: TableNetlist) -> Iterator[tuple[tuple[int, ...], list[s
 
 def read_blif(path: Path) -> Netlist:
     """Reads a BLIF file of one model with ABC; a file that refers to other files or models is refused."""
-    text = read_text(path)
-    for match in re.finditer(r"^[ \t]*(\.\w{0,30})", text, flags=re.MULTILINE):
-        if match[1] not in DIRECTIVES:
-            number = text.count("\n", 0, match.start()) + 1
-            raise HardwireError(f"cannot read {path}: line {number} has {match[1]}; known are {', '.join(DIRECTIVES)}")
-    with tempfile.TemporaryDirectory() as folder:
-        netlist = Path(folder, "netlist.aig")
-        Path(folder, "source.blif").write_text(text)
-        limits = Limits(memory=(512 << 20) + 1_000 * len(text), seconds=10 + len(text) // 20_000)
-        run_abc(f"read_blif source.blif; strash; write_aiger -s {netlist.name}", folder, limits)
-        if not netlist.is_file():
-            raise HardwireError(f"cannot read {path}: ABC cannot read it as BLIF")
-        return read_aiger(netlist)[0]
+    aiger = parse_blif(read_text(path), path)
+    with reading(path):
+        return netlist_and_latency(aiger)[0]
 
 
 register(".blif", title="BLIF", write=write, read=read_back(read_blif), tables=True)

@@ -4,8 +4,6 @@ Inputs come before the state in these files, and after it in our netlists. Surpr
 after reset only where it is 1, and BLIF is read by ABC, which turns it into AIGER.
 """
 
-import re
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +11,9 @@ import numpy as np
 from hardwire.circuit.aiger import and_inverter_graph
 from hardwire.circuit.leb128 import unsigned
 from hardwire.circuit.netlist import Netlist
-from hardwire.circuit.read_aiger import MOST_BYTES, Aiger, netlist_of, parse
+from hardwire.circuit.read_aiger import MOST_BYTES, Aiger, netlist_and_latency, parse, reading
+from hardwire.circuit.read_blif import parse_blif
 from hardwire.circuit.sequential.state import State
-from hardwire.circuit.tools import Limits, run_abc
 from hardwire.errors import HardwireError
 from hardwire.gates import GATES, algebra
 
@@ -53,24 +51,24 @@ def _moved(netlist: Netlist, bits: int) -> Netlist:
 
 def from_aiger(data: bytes, path: Path) -> tuple[Netlist, State]:
     """The netlist and state of an AIGER file with latches."""
-    try:
+    with reading(path):
         if len(data) > MOST_BYTES:
             raise HardwireError(f"it has more than {MOST_BYTES:,} bytes")
-        aiger = parse(data)
-        if not aiger.latches:
-            raise HardwireError("it has no latches, so no state")
-        latches = list(aiger.latches)
-        open_loop = Aiger(aiger.variables, left=aiger.left, right=aiger.right)
-        open_loop.inputs = latches + aiger.inputs
-        open_loop.outputs = [aiger.latches[latch] for latch in latches] + aiger.outputs
-        initial = tuple(aiger.resets.get(latch, 0) for latch in latches)
-        if not set(initial) <= {0, 1}:
-            raise HardwireError("a latch is neither 0 nor 1 after reset")
-        return netlist_of(open_loop), State(len(latches), initial)
-    except HardwireError as error:
-        raise HardwireError(f"cannot read {path}: {error}") from None
-    except (ValueError, IndexError):
-        raise HardwireError(f"cannot read {path}: truncated or not an AIGER file") from None
+        return _open_loop(parse(data))
+
+
+def _open_loop(aiger: Aiger) -> tuple[Netlist, State]:
+    """One step as a netlist from [state, x] to [next state, answers], and the state."""
+    if not aiger.latches:
+        raise HardwireError("it has no latches, so no state")
+    latches = list(aiger.latches)
+    step = Aiger(aiger.variables, left=aiger.left, right=aiger.right)
+    step.inputs = latches + aiger.inputs
+    step.outputs = [aiger.latches[latch] for latch in latches] + aiger.outputs
+    initial = tuple(aiger.resets.get(latch, 0) for latch in latches)
+    if not set(initial) <= {0, 1}:
+        raise HardwireError("a latch is neither 0 nor 1 after reset")
+    return netlist_and_latency(step)[0], State(len(latches), initial)
 
 
 def to_blif(netlist: Netlist, state: State, name: str, comment: list[str]) -> str:
@@ -100,16 +98,6 @@ def to_blif(netlist: Netlist, state: State, name: str, comment: list[str]) -> st
 
 def from_blif(text: str, path: Path) -> tuple[Netlist, State]:
     """The netlist and state of a BLIF file of one model, read by ABC."""
-    for directive in re.findall(r"^[ \t]*(\.\w{0,30})", text, flags=re.MULTILINE):
-        if directive not in (".model", ".inputs", ".outputs", ".names", ".latch", ".end"):
-            raise HardwireError(f"cannot read {path}: it has {directive}, which a circuit with state does not need")
-    with tempfile.TemporaryDirectory() as folder:
-        netlist = Path(folder, "netlist.aig")
-        Path(folder, "source.blif").write_text(text)
-        limits = Limits(memory=(512 << 20) + 1_000 * len(text), seconds=10 + len(text) // 20_000)
-        run_abc(f"read_blif source.blif; strash; write_aiger -s {netlist.name}", folder, limits)
-        if not netlist.is_file():
-            raise HardwireError(f"cannot read {path}: ABC cannot read it as BLIF")
-        # where latches start as 1, ABC calls the outputs properties
-        data = re.sub(rb"^aig (\d+ \d+ \d+) 0 (\d+) (\d+) 0\n", rb"aig \1 \3 \2\n", netlist.read_bytes())
-        return from_aiger(data, path)
+    aiger = parse_blif(text, path)
+    with reading(path):
+        return _open_loop(aiger)

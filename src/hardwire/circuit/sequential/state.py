@@ -69,7 +69,8 @@ class State:
 
 def from_loop(net: Any) -> "Circuit":
     """The circuit of one step of a loop, with the loop's state; see `Circuit.from_loop`."""
-    from hardwire.circuit.circuit import Circuit, frozen_netlist
+    from hardwire.circuit.circuit import Circuit
+    from hardwire.circuit.from_layers import frozen_netlist
     from hardwire.engine.stack import Stack
     from hardwire.layers import NumberSum, Recurrent
 
