@@ -1,13 +1,14 @@
-"""The examples in docstrings run, and public names have a summary, their arguments and an example."""
+"""The examples in docstrings run, and every name of the reference has a summary, its arguments and an example."""
 
 import doctest
 import importlib
 import inspect
 import pkgutil
+import re
+from pathlib import Path
 
 import pytest
 
-import hardwire as hw
 from hardwire.layers import LAYERS
 from hardwire.temperature import TEMPERATURES
 from hardwire.wiring import WIRINGS
@@ -17,22 +18,7 @@ CORE = (
     "bits", "engine", "errors", "gates", "layers", "measure", "methods", "network", "noise", "randomness", "selection",
     "systems", "temperature", "training.redraw", "wiring",
 )  # fmt: skip
-CLASSES = (
-    hw.Binarize, hw.Bits, hw.CAGE, hw.Choice, hw.Encoder, hw.ExpertChoice, hw.GroupSum, hw.LogicConv2d, hw.LogicLayer,
-    hw.LogicNetwork, hw.MixtureOfExperts, hw.NumberSum, hw.OrPool2d, hw.RedrawWires, hw.SearchCell, hw.SearchNetwork,
-    hw.SoftMoE, hw.TopExperts, hw.VectorQuantizer, hw.temperature.Cosine, hw.temperature.Linear,
-)  # fmt: skip
-WITH_EXAMPLE = (
-    hw.HardwireError, hw.LogicClassifier, hw.LogicRegressor, hw.data.Dataset, hw.data.Images, hw.data.Split,
-    hw.engine.Level, hw.engine.Stack, hw.gates.Gate,
-)  # fmt: skip
-FUNCTIONS = (
-    hw.Encoder.fit, hw.Encoder.uniform, hw.commitment, hw.fuse, hw.gate_usage, hw.layers.register_layer,
-    hw.loss_bound, hw.measure_gap, hw.node_gaps, hw.one_step, hw.select, hw.selection.selection_weights,
-    hw.selection_mode, hw.systems.auxiliary_loss, hw.systems.choice_usage, hw.systems.deploy,
-    hw.temperature.register_temperature, hw.wiring.candidate_wiring, hw.wiring.random_wiring,
-    hw.wiring.register_wiring, hw.wiring.structured_wiring,
-)  # fmt: skip
+REFERENCE = sorted((Path(__file__).parents[2] / "docs" / "api").glob("*.md"))
 
 
 def modules(package):
@@ -64,31 +50,35 @@ def test_the_examples_of_docstrings_run(package, tmp_path, monkeypatch, registri
             assert not failures, "".join(failures)
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_public_names_have_a_summary_their_arguments_and_an_example(package):
-    parent = importlib.import_module(f"hardwire.{package}")
-    for name in parent.__all__:
-        value = getattr(parent, name)
-        assert inspect.getdoc(value), name
-        if inspect.isfunction(value):
-            check_docstring(value)
+def documented():
+    """Every name of the reference that is a class or a function, and the methods that its page shows."""
+    for page in REFERENCE:
+        for path, options in re.findall(r"^::: (\S+)((?:\n +.*)*)", page.read_text(), re.MULTILINE):
+            package, _, name = path.rpartition(".")
+            value = getattr(importlib.import_module(package), name)
+            if not callable(value):
+                continue
+            yield pytest.param(value, True, id=path)
+            methods = inspect.getmembers(value, lambda member: inspect.isfunction(member) or inspect.ismethod(member))
+            listed = re.search(r"members: (\[.*\]|false|(?:\n +- \w+)+)", options)
+            for own, method in methods if inspect.isclass(value) else ():
+                shown = own in re.findall(r"\w+", listed[1]) if listed else own in vars(value)
+                if shown and not own.startswith("_"):
+                    yield pytest.param(method, False, id=f"{path}.{own}")
 
 
-@pytest.mark.parametrize("value", WITH_EXAMPLE, ids=lambda value: value.__name__)
-def test_the_main_classes_have_an_example(value):
-    assert "Example:" in inspect.getdoc(value)
-
-
-@pytest.mark.parametrize("value", [*CLASSES, *FUNCTIONS], ids=lambda value: value.__name__)
-def test_the_main_names_say_every_argument_and_have_an_example(value):
-    check_docstring(value)
-
-
-def check_docstring(value):
+@pytest.mark.parametrize(("value", "with_example"), list(documented()))
+def test_every_name_of_the_reference_says_every_argument_and_has_an_example(value, with_example):
     text = inspect.getdoc(value) or ""
-    assert "Example:" in text, value
-    for parameter in inspect.signature(value).parameters.values():
-        stars = "**" if parameter.kind is parameter.VAR_KEYWORD else ""
-        names = (parameter.name, f"{stars}{parameter.name}")
-        said = any(f"\n    {name}: " in text for name in names)
-        assert said or parameter.name == "self", f"{value.__name__} does not say what {parameter.name} is"
+    assert text and (not with_example or "Example:" in text)
+    is_error = inspect.isclass(value) and issubclass(value, Exception)  # which takes a message
+    for parameter in () if is_error else inspect.signature(value).parameters.values():
+        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+        has_line = any(f"\n    {name}: " in text for name in (parameter.name, stars + parameter.name))
+        assert has_line or parameter.name == "self", f"no line says what {parameter.name} is"
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_name_of_these_packages_has_a_docstring(package):
+    parent = importlib.import_module(f"hardwire.{package}")
+    assert all(inspect.getdoc(getattr(parent, name)) for name in parent.__all__)

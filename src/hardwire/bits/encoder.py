@@ -181,10 +181,12 @@ class Encoder:
 
     @property
     def raw_features(self) -> int:
+        """The number of raw values of a row."""
         return len(self.thresholds)
 
     @property
     def levels(self) -> int:
+        """The number of thresholds of a raw value."""
         return int(self.thresholds.shape[1])
 
     @property

@@ -47,7 +47,11 @@ class Bits:
 
     @classmethod
     def pack(cls, x: Any) -> "Bits":
-        """Packs a tensor or array [rows, features] of 0 and 1, or of False and True, of any dtype."""
+        """Packs rows of 0 and 1.
+
+        Args:
+            x: Tensor or array [rows, features] of 0 and 1, or of False and True, of any dtype.
+        """
         x = torch.as_tensor(x)
         if x.ndim != 2:
             raise HardwireError(f"Bits.pack takes a matrix [rows, features], not shape {list(x.shape)}")
@@ -60,7 +64,12 @@ class Bits:
 
     @classmethod
     def from_numpy(cls, words: np.ndarray, features: int) -> "Bits":
-        """Wraps packed words, uint64 [rows, ceil(features / 64)], without a copy."""
+        """Wraps packed words without a copy.
+
+        Args:
+            words: uint64 [rows, ceil(features / 64)], with padding bits zero.
+            features: The number of columns.
+        """
         packing.check_words(words, features)
         return cls(torch.from_numpy(words.view(np.int64)), features)
 
@@ -69,24 +78,36 @@ class Bits:
         return self.words.cpu().numpy().view(np.uint64)
 
     def unpack(self, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-        """A tensor [rows, features] of 0 and 1."""
+        """Returns a tensor [rows, features] of 0 and 1.
+
+        Args:
+            dtype: Its type.
+        """
         if self.words.device.type == "cpu":
             return torch.from_numpy(packing.unpack(self.numpy(), self.features)).to(dtype)
         return _unpack_by_shifts(self.words, self.features).to(dtype)
 
     @property
     def shape(self) -> tuple[int, int]:
+        """(rows, features)."""
         return (self.words.shape[0], self.features)
 
     @property
     def device(self) -> torch.device:
+        """The device of the words."""
         return self.words.device
 
     @property
     def nbytes(self) -> int:
+        """How many bytes the words take."""
         return self.words.nbytes
 
     def to(self, device: torch.device | str | int) -> "Bits":
+        """Returns the same rows on another device.
+
+        Args:
+            device: A torch device, such as "cuda".
+        """
         return Bits(self.words.to(device), self.features)
 
     def __len__(self) -> int:

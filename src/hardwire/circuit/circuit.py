@@ -279,7 +279,11 @@ class Circuit(Exports):
         return self.program.answer(images, raw, threads, scores=False)
 
     def answers(self, scores: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-        """Turns scores [images, classes] into what exported files answer: the class, or the number in whole steps."""
+        """Turns scores into what exported files answer: the class, or the number in whole steps.
+
+        Args:
+            scores: int32 [images, classes].
+        """
         return scores.argmax(axis=1) if self.number is None else scores[:, 0].astype(np.int64) + self.number.offset
 
     @property
@@ -381,7 +385,11 @@ class Circuit(Exports):
         return verify(self, path, images, raw=raw, sat=sat, progress=progress)
 
     def save(self, path: _Path) -> None:
-        """Writes a circuit file, which loads and runs without torch."""
+        """Writes a circuit file, which loads and runs without torch.
+
+        Args:
+            path: The file to write, such as "digits.circuit".
+        """
         from hardwire.circuit.file import save
 
         save(self, path)
@@ -389,6 +397,9 @@ class Circuit(Exports):
     @classmethod
     def load(cls, path: _Path) -> "Circuit":
         """Reads a circuit file, or builds the circuit of a model file (which needs torch).
+
+        Args:
+            path: The file.
 
         Raises:
             HardwireError: If the file is missing, damaged or of another kind.

@@ -43,6 +43,11 @@ class Equivalence:
         proof: "exhaustive", "SAT" or "random"; "samples" if a given sample showed a difference.
         vectors: How many inputs were simulated.
         counterexample: uint8 [inputs] on which the two differ, if they do.
+
+    Example:
+        >>> result = circuit.equivalent(circuit.simplify())  # doctest: +SKIP
+        >>> result.equal, result.proof  # doctest: +SKIP
+        (True, 'SAT')
     """
 
     equal: bool

@@ -69,10 +69,17 @@ class Netlist:
         wirings: Sequence[npt.ArrayLike],
         reads: Sequence[Sequence[tuple[int, int, int]] | None] | None = None,
     ) -> "Netlist":
-        """Builds a netlist from layers of plain arrays, as described for `Circuit.from_layers`.
+        """Builds a netlist from layers of plain arrays.
 
-        reads: for a layer that does not read the one before: parts (layer, start, stop) side by side; layer -1 is the
-            inputs.
+        Args:
+            inputs: Number of input bits.
+            gates: For each layer the gate numbers (0 to 15), uint8 [neurons].
+            wirings: For each layer integers [2, neurons]: indices into what it reads.
+            reads: For each layer what it reads, if that is not the layer before: parts (layer, start, stop), side by
+                side; layer -1 is the inputs.
+
+        Returns:
+            The netlist; the neurons of the last layer are its outputs.
         """
         if not len(gates) == len(wirings) >= 1:
             raise HardwireError(f"give as many wirings as layers, at least one, not {len(wirings)} for {len(gates)}")

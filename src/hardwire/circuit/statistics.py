@@ -29,6 +29,12 @@ class Statistics:
         two_input: Gates of the two-input view of its tables; all gates where it has no tables.
         thresholds: Distinct thresholds on which some output depends, each a comparison in hardware; None without an
             encoder.
+
+    Example:
+        >>> import hardwire as hw
+        >>> counts = hw.load("digits-1k").statistics()
+        >>> counts.inputs, counts.classes, counts.made_of
+        (320, 10, 'gates')
     """
 
     inputs: int

@@ -34,6 +34,10 @@ class Verification:
         how: The kind of proof or evidence, in words.
         images: How many test images were compared.
         counterexample: An input on which model and file differ, with both answers, in words.
+
+    Example:
+        >>> if not (verdict := circuit.verify("digits.c")):  # doctest: +SKIP
+        ...     print(verdict.counterexample)
     """
 
     equal: bool

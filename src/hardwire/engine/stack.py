@@ -147,6 +147,7 @@ class Stack:
 
     @property
     def inputs(self) -> int:
+        """The number of values that the stack reads."""
         return self.levels[0].inputs
 
     @property
@@ -155,6 +156,7 @@ class Stack:
         return self.head.classes if self.head else self.levels[-1].neurons
 
     def parameters(self) -> list[torch.Tensor]:
+        """The logits of all levels."""
         return [logits for level in self.levels for logits in level.parameters()]
 
     @property

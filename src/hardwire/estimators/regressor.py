@@ -20,8 +20,43 @@ class LogicRegressor(RegressorMixin, LogicEstimator):  # type: ignore[misc]
 
     The prediction is low + (high - low) * (gates of the last layer that are 1) / width, where low and high are the
     lowest and highest training target, moved apart by an eighth of their range on each side. The loss is the squared
-    error. The circuit counts the same gates and computes the same formula in fixed point. Parameters and attributes
-    are those of `LogicClassifier`, without `classes_` and `class_weight`; `gap_` is in squared errors.
+    error. The circuit counts the same gates and computes the same formula in fixed point.
+
+    Args:
+        width: Gates per layer. None: 4,000. "auto": this, a quarter and a sixteenth of it are tried on
+            `validation_fraction` of the rows, and the best is trained on all.
+        depth: Number of layers.
+        arity: Inputs of each look-up table, 2 to 6. None: layers of two-input gates.
+        bits: Thresholds per column.
+        thresholds: Where to place them: "quantile" (equal numbers of rows between them) or "uniform" (equal steps).
+        missing: A missing value: "zero", "indicator" or "error", as `LogicClassifier` explains.
+        unknown: A text that the training rows did not have: "zero" or "error".
+        method: How gates are chosen in training, one of `hw.METHODS`.
+        tau: Temperature of the choice if `cage` is False.
+        cage: Whether CAGE sets the temperature from the confidence of the choices.
+        wiring: "learned", or the name of a fixed wiring such as "random".
+        candidates: Wires that each input of a gate chooses from, if the wiring is learned.
+        start: Initial logits: "normal" or "residual".
+        iterations: Training steps. None: 30 passes over the rows, but at least 300 and at most 2,000 steps.
+        batch_size: Rows per step.
+        learning_rate: Learning rate of Adam.
+        schedule: The learning rate over time: "cooldown", "cosine" or "constant".
+        early_stopping: Whether to stop when the loss on held-out rows no longer falls, and keep the best network.
+        validation_fraction: Share of the rows to hold out for early stopping and `width="auto"`.
+        n_iter_no_change: Evaluations without an improvement before early stopping stops.
+        n_jobs: Threads of `fit` and `predict`; -1 for all cores. None: torch's number, and as many as are worth it.
+        random_state: Seed of wires, logits, noise and the order of rows.
+        verbose: Whether to show the progress of training.
+
+    Attributes:
+        circuit_: The `hw.Circuit` that predicts, with its encoder, ready to save or export.
+        gap_: The measured gap between the trained network and the circuit, in squared errors.
+        width_: The width that was used.
+        history_: Every evaluation of the last fit.
+        network_: The trained torch module.
+        encoder_: The fitted thresholds.
+        n_iter_: Training steps so far.
+        feature_names_in_: Names of the columns if X was a DataFrame.
 
     Example:
         >>> import hardwire as hw

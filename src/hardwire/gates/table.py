@@ -39,12 +39,22 @@ class Gate:
     coefficients: tuple[int, int, int, int]
 
     def soft(self, a: Any, b: Any) -> Any:
-        """The gate on real inputs (the product t-norm); a and b are numbers or arrays in [0, 1]."""
+        """Computes the gate on real inputs (the product t-norm).
+
+        Args:
+            a: First input, a number or an array in [0, 1].
+            b: Second input, likewise.
+        """
         c0, c1, c2, c3 = self.coefficients
         return c0 + c1 * a + c2 * b + c3 * a * b
 
     def hard(self, a: Any, b: Any) -> Any:
-        """The Boolean gate, 0 or 1; inputs above 0.5 are true."""
+        """Computes the Boolean gate, 0 or 1.
+
+        Args:
+            a: First input, a number or an array; above 0.5 it is true.
+            b: Second input, likewise.
+        """
         return self.soft(1 * (a > THRESHOLD), 1 * (b > THRESHOLD))
 
     @property

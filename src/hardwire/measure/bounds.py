@@ -34,6 +34,10 @@ class LossGap:
         nodes_exceeded: The share of samples whose selection part is above the second bound, which is about it alone.
         nodes_exceeded_in_all: The share of samples whose whole gap is above the second bound.
         samples: The number of samples.
+
+    Example:
+        >>> gap = hw.loss_bound(net, data.test)  # doctest: +SKIP
+        >>> print(f"{gap.holder_exceeded:.1%} of the samples exceed the first bound")  # doctest: +SKIP
     """
 
     actual_mean: float

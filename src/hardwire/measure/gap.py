@@ -39,6 +39,12 @@ class Gap:
         selection: The selection gap.
         computation: The computation gap.
         total: Their sum.
+
+    Example:
+        >>> from hardwire.measure import Gap
+        >>> gap = Gap(method=0.75, argmax=0.625, deploy=0.5, samples=1_000)
+        >>> gap.selection, gap.computation, gap.total
+        (0.125, 0.125, 0.25)
     """
 
     method: float

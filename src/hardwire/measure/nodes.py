@@ -30,6 +30,10 @@ class NodeGap:
         bound_mean: The mean bound (1 - w_i*) Delta_max.
         bound_max: The largest bound.
         violations: The number of (node, sample) pairs whose gap is above their bound by more than float64 rounding.
+
+    Example:
+        >>> for layer in hw.node_gaps(net, data.test.x[:64]):  # doctest: +SKIP
+        ...     print(layer.actual_max, layer.bound_max)
     """
 
     actual_mean: float

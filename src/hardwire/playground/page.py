@@ -95,6 +95,9 @@ def page_of(
         title: As for `write_page`.
         home: As for `write_page`.
         picture: Address of the picture that stands for the page where its address is shared; see `picture_of`.
+
+    Example:
+        >>> html = hw.playground.page_of(circuit, title="Digits")  # doctest: +SKIP
     """
     from jinja2 import Environment, StrictUndefined
 

@@ -27,6 +27,12 @@ class BoardRow:
         luts_whole: 6-input look-up tables of everything: encoder, gates, class sums and argmax ("all-in").
         minutes: Training time.
         seed: Seed of the run.
+
+    Example:
+        >>> import hardwire as hw
+        >>> rows = [row for row in hw.records.board() if row.name == "mnist-8k"]
+        >>> rows[0].gates
+        8000
     """
 
     data: str

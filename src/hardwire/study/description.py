@@ -89,6 +89,11 @@ def load(path: str | Path) -> Description:
 
     Raises:
         HardwireError: The file cannot be read, or has a mistake; the message names the first one.
+
+    Example:
+        >>> description = hw.study.describe("mine.toml")  # doctest: +SKIP
+        >>> len(description)  # doctest: +SKIP
+        24
     """
     path = Path(path).expanduser()
     content = read_bytes(path)

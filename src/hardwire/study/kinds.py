@@ -104,6 +104,13 @@ class Kind:
         axes: The settings that a study may vary.
         sources: Modules and packages, beside its own, whose code decides how a run goes.
         presets: Studies to start from, `hardwire study init --preset NAME`: name and how long it takes.
+
+    Example:
+        >>> class Falling(hw.study.Kind):  # doctest: +SKIP
+        ...     name = "falling"
+        ...     axes = (hw.study.Axis("height", "heights", positive),)
+        ...     def run(self, job):
+        ...         return hw.study.Outcome([{"iteration": 1}], {"energy": 9.81 * job.config["height"]}, seconds=0.0)
     """
 
     name: str
@@ -112,46 +119,87 @@ class Kind:
     presets: ClassVar[dict[str, str]] = {}
 
     def run(self, job: StudyJob) -> Outcome:
-        """Does a run. It may be killed at any moment and called again with the same job."""
+        """Does a run. It may be killed at any moment and called again with the same job.
+
+        Args:
+            job: The run: its configuration, a file for its checkpoint, and a function that reports progress.
+        """
         raise NotImplementedError
 
     def estimate(self, config: Config, threads: int) -> Cost:
-        """Returns what a run is expected to cost, from a few timed steps."""
+        """Returns what a run is expected to cost, from a few timed steps.
+
+        Args:
+            config: Its configuration.
+            threads: How many threads it will have.
+        """
         raise NotImplementedError
 
     def complete(self, values: dict[str, Value]) -> dict[str, Value]:
-        """Returns the values of a configuration with defaults written out that depend on other values."""
+        """Returns the values of a configuration with defaults written out that depend on other values.
+
+        Args:
+            values: The values by name.
+        """
         return values
 
     def check(self, config: Config) -> None:
-        """Raises HardwireError for values that do not fit together."""
+        """Raises HardwireError for values that do not fit together.
+
+        Args:
+            config: The configuration of a run.
+        """
 
     def check_result(self, result: "Result") -> None:
         """Raises HardwireError if a stored result is not one that a run of this kind can have.
 
         A report calls this for every run before it computes anything, because a store may come from a stranger.
+
+        Args:
+            result: The result as it was stored.
         """
 
     def facts(self, configs: Iterable[Config], known: Mapping[str, object]) -> dict[str, object]:
-        """Returns what holds for many runs and is not known yet, as JSON by name. Called before the first run."""
+        """Returns what holds for many runs and is not known yet, as JSON by name. Called before the first run.
+
+        Args:
+            configs: The configurations of all runs.
+            known: What is known already.
+        """
         return {}
 
     def summary(self, record: Evaluation) -> str:
-        """Returns an evaluation in a few words."""
+        """Returns an evaluation in a few words.
+
+        Args:
+            record: What was measured, by name.
+        """
         return ", ".join(f"{name} {value:.4g}" for name, value in record.items() if isinstance(value, float))
 
     def preset_text(self, name: str) -> str:
-        """Returns the commented TOML of one of its presets."""
+        """Returns the commented TOML of one of its presets.
+
+        Args:
+            name: One of `presets`.
+        """
         raise NotImplementedError
 
     def sections(self, store: "Store") -> "list[Section]":
-        """Returns what a report says about the runs of this kind. Called once for a store."""
+        """Returns what a report says about the runs of this kind. Called once for a store.
+
+        Args:
+            store: The open store.
+        """
         from hardwire.study.reporting.plain import plain_sections
 
         return plain_sections(self, store)
 
     def label(self, config: Config) -> str:
-        """Returns a run in a few words, such as mnist-binary hard-st tau 1 depth 6 width 64000 seed 0."""
+        """Returns a run in a few words, such as mnist-binary hard-st tau 1 depth 6 width 64000 seed 0.
+
+        Args:
+            config: Its configuration.
+        """
         shown = [(axis.name, config[axis.name]) for axis in self.axes if axis.shown and config[axis.name] is not None]
         return " ".join(value if isinstance(value, str) else f"{name} {value:g}" for name, value in shown)
 
@@ -172,6 +220,9 @@ def register(kind: Kind) -> Kind:
 
     Returns:
         The same instance.
+
+    Example:
+        >>> hw.study.register(Falling())  # doctest: +SKIP
     """
     _REGISTRY.kinds[kind.name] = kind
     return kind

@@ -70,6 +70,11 @@ class Result:
         measurements: What was measured once, by name.
         seconds: The time it took.
         cpu_seconds: Processor time; None if the run was interrupted.
+
+    Example:
+        >>> with hw.study.Store("mine.sqlite") as store:  # doctest: +SKIP
+        ...     for result in store.finished():
+        ...         print(result.config["method"], result.final["deploy"])
     """
 
     key: str

@@ -103,7 +103,14 @@ class VectorQuantizer(Auxiliary):
 
     @torch.no_grad()
     def codes(self, z: torch.Tensor) -> torch.Tensor:
-        """The index of the nearest code of each vector, ties to the lowest; int64, of z's shape without `axis`."""
+        """Returns the index of the nearest code of each vector; ties go to the lowest.
+
+        Args:
+            z: Vectors along `axis`.
+
+        Returns:
+            int64, of z's shape without `axis`.
+        """
         return _nearest(_vectors(z, self.codebook, self.axis), self.codebook)
 
     def deploy(self) -> "Codebook":

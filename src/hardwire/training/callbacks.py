@@ -31,6 +31,11 @@ class TrainingRun:
         history: The evaluations so far.
         best: With `keep_best`, the network's state at the best evaluation.
         stop: Set it to True in a callback to end the run; it is evaluated once more.
+
+    Example:
+        >>> class StopAtLowLoss(hw.Callback):
+        ...     def on_step(self, run):
+        ...         run.stop = run.loss < 0.01
     """
 
     net: nn.Module
@@ -63,17 +68,37 @@ class Callback:
         """What of this callback decides the course of the run, as JSON values; None if it only observes.
 
         A checkpoint is continued only by a run whose callbacks say the same.
+
+        Args:
+            run: The state of the run.
         """
         return None
 
     def on_start(self, run: TrainingRun) -> None:
-        """Called before the first step, after a checkpoint has been restored."""
+        """Called before the first step, after a checkpoint has been restored.
+
+        Args:
+            run: The state of the run.
+        """
 
     def on_step(self, run: TrainingRun) -> None:
-        """Called after each step. This happens tens of thousands of times: keep it light."""
+        """Called after each step. This happens tens of thousands of times: keep it light.
+
+        Args:
+            run: The state of the run.
+        """
 
     def on_evaluation(self, run: TrainingRun, record: Record) -> None:
-        """Called after each evaluation; `record` is already in `run.history`."""
+        """Called after each evaluation.
+
+        Args:
+            run: The state of the run.
+            record: What was measured; it is already in `run.history`.
+        """
 
     def on_end(self, run: TrainingRun) -> None:
-        """Called when the run is over, also when it was interrupted."""
+        """Called when the run is over, also when it was interrupted.
+
+        Args:
+            run: The state of the run.
+        """

@@ -45,6 +45,10 @@ class LayerChoice:
         layer: The number of the layer.
         use: int64 [units drawn]: how many wires of the trial's head read each kernel or neuron.
         kept: int64 [units kept]: the numbers of those that stay, ascending.
+
+    Example:
+        >>> for choice in chosen.choices:  # doctest: +SKIP
+        ...     print(f"layer {choice.layer}: {len(choice.kept)} of {len(choice.use)} kept")
     """
 
     layer: int
@@ -59,6 +63,10 @@ class ChosenLayers:
     Attributes:
         layers: The layers, ready for `LogicNetwork`; chosen ones are frozen, the others are those that were given.
         choices: What was chosen, layer by layer.
+
+    Example:
+        >>> chosen = hw.choose_by_use(layers, data)  # doctest: +SKIP
+        >>> net = hw.LogicNetwork(classes=10, layers=chosen.layers)  # doctest: +SKIP
     """
 
     layers: list[GateLayer]

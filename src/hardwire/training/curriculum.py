@@ -26,6 +26,11 @@ class Curriculum:
     Attributes:
         net: The network for the last length.
         histories: The evaluations at each length.
+
+    Example:
+        >>> trained = hw.curriculum(net, data, steps=[2, 4, 8])  # doctest: +SKIP
+        >>> trained.histories[8].final.deploy  # doctest: +SKIP
+        1.0
     """
 
     net: Any

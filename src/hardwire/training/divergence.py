@@ -7,7 +7,14 @@ from hardwire.errors import HardwireError
 
 
 class TrainingDiverged(HardwireError):
-    """Raised when the loss, a gradient or a parameter is no longer a finite number."""
+    """Raised when the loss, a gradient or a parameter is no longer a finite number.
+
+    Example:
+        >>> try:  # doctest: +SKIP
+        ...     hw.fit(net, data, iterations=1000, lr=1000.0)
+        ... except hw.TrainingDiverged as error:
+        ...     print(error)  # names the iteration and the layer
+    """
 
 
 def diverged(net: nn.Module, iteration: int, loss: float) -> TrainingDiverged:

@@ -78,7 +78,11 @@ class History:
         self.records, self.split, self.best_by = list(records), split, best_by
 
     def append(self, record: Record) -> None:
-        """Adds an evaluation."""
+        """Adds an evaluation.
+
+        Args:
+            record: The evaluation.
+        """
         self.records.append(record)
 
     def column(self, name: str) -> list[Any]:
@@ -123,7 +127,11 @@ class History:
         return [-math.inf if math.isnan(value) else value for value in values]
 
     def peak(self, name: str = "selection") -> float:
-        """The largest value of a column over all evaluations."""
+        """The largest value of a column over all evaluations.
+
+        Args:
+            name: A numeric column.
+        """
         return max(self._numbers(name))
 
     def range(self, name: str = "selection", last: float = 0.8) -> tuple[float, float]:
@@ -184,6 +192,9 @@ class History:
     @classmethod
     def from_json(cls, text: str | bytes) -> "History":
         """Reads a history that `to_json` wrote.
+
+        Args:
+            text: The JSON document.
 
         Raises:
             HardwireError: The text is not a history.

@@ -33,6 +33,11 @@ class TrainingJob:
         out: The model file.
         checkpoint: The checkpoint file.
         keep: Whether the checkpoint stays when the run is done.
+
+    Example:
+        >>> job = hw.training.Settings("digits", iterations=500).prepare()  # doctest: +SKIP
+        >>> if not job.finished():  # doctest: +SKIP
+        ...     job.run()
     """
 
     settings: "Settings"

@@ -30,6 +30,10 @@ class GapMeasures:
     Args:
         batch_size: Rows per forward pass.
         loss: Judge the passes by this mean loss instead of by accuracy.
+
+    Example:
+        >>> measures = hw.training.GapMeasures(batch_size=500)
+        >>> hw.fit(net, data, iterations=1000, measures=measures)  # doctest: +SKIP
     """
 
     batch_size: int = 1000

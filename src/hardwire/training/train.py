@@ -25,6 +25,11 @@ class TrainedNetwork:
         history: Every evaluation of the run.
         data: The dataset.
         settings: The settings, defaults included.
+
+    Example:
+        >>> trained = hw.train("digits", iterations=500)  # doctest: +SKIP
+        >>> trained.history.final.deploy  # doctest: +SKIP
+        0.9644
     """
 
     net: LogicNetwork
