@@ -123,8 +123,8 @@ def _advice(group: RunGroup) -> list[str]:
     other = _best(group, others)
     kind = "to choose a τ yourself" if METHOD_VARIANTS[first][1] else "without choosing τ"
     return [
-        f"`{first}` when in doubt: {_said(group, first)}.",
-        f"`{other}` {kind}: {_said(group, other)}{_as_good(group, others, other)}.",
+        f"`{first}` when in doubt: {_summary(group, first)}.",
+        f"`{other}` {kind}: {_summary(group, other)}{_as_good(group, others, other)}.",
         _warning(group, {method: low for method, low in worst.items() if method not in (first, other)}),
     ]
 
@@ -132,7 +132,7 @@ def _advice(group: RunGroup) -> list[str]:
 def _as_good(group: RunGroup, others: dict[str, float], chosen: str) -> str:
     """What else of its kind is within a point of the chosen one at the worst τ."""
     rivals = [method for method, low in others.items() if method != chosen and low >= others[chosen] - SLACK]
-    return "".join(f"; `{method}` is as good: {_said(group, method)}" for method in rivals)
+    return "".join(f"; `{method}` is as good: {_summary(group, method)}" for method in rivals)
 
 
 def _warning(group: RunGroup, worst: dict[str, float]) -> str:
@@ -155,7 +155,7 @@ def _best(group: RunGroup, worst: dict[str, float]) -> str:
     return max(good, key=lambda method: (_gap(group, method)[1] == 0, METHOD_VARIANTS[method][1], worst[method]))
 
 
-def _said(group: RunGroup, method: str) -> str:
+def _summary(group: RunGroup, method: str) -> str:
     low, high = _worst_and_best(group, method)
     over = f"in {len(group.over_taus(method, group.main_depth))} runs" if METHOD_VARIANTS[method][1] else "over τ"
     _, gap = _gap(group, method)

@@ -100,21 +100,21 @@ def _check_runs(db: sqlite3.Connection) -> None:
     values = _by_run(db.execute("SELECT run, quantity, value FROM measurements ORDER BY run, quantity"))
     next_records, next_values = next(records, None), next(values, None)
     for *row, own in db.execute(f"SELECT {', '.join(RUN_COLUMNS)}, digest FROM runs ORDER BY key"):
-        key, said = row[0], _run_name(row)
-        _expect(_is_run(row), f"the run {said} is damaged")
+        key, run_name = row[0], _run_name(row)
+        _expect(_is_run(row), f"the run {run_name} is damaged")
         mine: list[Any] = []
         others: list[Any] = []
         if next_records is not None and next_records[0] == key:
             mine, next_records = next_records[1], next(records, None)
         if next_values is not None and next_values[0] == key:
             others, next_values = next_values[1], next(values, None)
-        _expect(all(map(_is_measurement, others)), f"a measurement of the run {said} is damaged")
-        _check_json(row, mine, said)
-        _expect(row[4] != "done" or bool(mine), f"the run {said} is done, and its evaluations are missing")
-        _expect(run_digest(tuple(row), mine, others) == own, f"the run {said} does not fit its digest")
+        _expect(all(map(_is_measurement, others)), f"a measurement of the run {run_name} is damaged")
+        _check_json(row, mine, run_name)
+        _expect(row[4] != "done" or bool(mine), f"the run {run_name} is done, and its evaluations are missing")
+        _expect(run_digest(tuple(row), mine, others) == own, f"the run {run_name} does not fit its digest")
 
 
-def _check_json(row: list[Any], records: list[tuple[Any, ...]], said: str) -> None:
+def _check_json(row: list[Any], records: list[tuple[Any, ...]], run_name: str) -> None:
     try:
         stored_config(row[1], row[2])
         for iteration, measured in records:
@@ -123,7 +123,7 @@ def _check_json(row: list[Any], records: list[tuple[Any, ...]], said: str) -> No
             )
             stored_record(iteration, measured)
     except DamagedContent as error:
-        raise DamagedContent(f"the run {said}: {error}") from None
+        raise DamagedContent(f"the run {run_name}: {error}") from None
 
 
 def _by_run(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, list[tuple[Any, ...]]]]:

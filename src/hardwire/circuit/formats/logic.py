@@ -30,8 +30,8 @@ def read_back(read: Callable[[Path], Netlist], lut_of: Callable[[str], int] = la
     def reader(circuit: Circuit, path: Path, raw: str | None) -> Readback:
         netlist = read(path)
         text = path.read_text(errors="replace")
-        said = interface(text)
-        input_format = input_format_of(circuit, raw) if said is None else input_format_from(circuit, said)
+        declared = interface(text)
+        input_format = input_format_of(circuit, raw) if declared is None else input_format_from(circuit, declared)
         if netlist.inputs != input_format.width:
             raise HardwireError(
                 f"{path} has {netlist.inputs} inputs; an image has {input_format.width} bits of {input_format.kind}"

@@ -148,7 +148,7 @@ def to_verilog(
     modules = _modules(circuit, name, input_format, pipeline, control, lut, reach)
     latency = sum(module.latency for module in modules.values())
     words = -(-input_format.width // stream) if stream else 0
-    said = {"top": name, "clocked": pipeline is not None, "control": control, "lut": lut}
+    described = {"top": name, "clocked": pipeline is not None, "control": control, "lut": lut}
     ports = f"x: value i from bit {input_format.value_bits} * i on; label: the answer, {latency} clocks later."
     text = render(
         "circuit.v",
@@ -169,7 +169,7 @@ def to_verilog(
         stream=stream,
         words=words,
         counter_width=max(1, (words - 1).bit_length()),
-        comment=[*header_lines(circuit, input_format, ports), _MARK + json.dumps(said)],
+        comment=[*header_lines(circuit, input_format, ports), _MARK + json.dumps(described)],
     )
     return Verilog(text, name, pipeline is not None, control, latency, input_format.width, label_width, scores_width)
 
@@ -260,12 +260,12 @@ def _lut_of(text: str) -> int:
     return 4 if _ports_of(text).get("lut") == 4 else 6
 
 
-def _wrapper(said: Mapping[str, Any], code: str) -> tuple[str, str]:
+def _wrapper(described: Mapping[str, Any], code: str) -> tuple[str, str]:
     """Returns the option that names the top module, and a module around it with the ports x and label only.
 
     The wrapper holds valid_in and ce at 1 and rst at 0; scores, if there are any, become the higher bits of label.
     """
-    top = said.get("top")
+    top = described.get("top")
     if not isinstance(top, str) or not re.fullmatch(r"[A-Za-z_]\w{0,200}", top, flags=re.ASCII):
         return "-auto-top", ""
     start = re.search(rf"\bmodule {top} \(", code)
@@ -274,9 +274,9 @@ def _wrapper(said: Mapping[str, Any], code: str) -> tuple[str, str]:
     widths = {port: int(width[1]) + 1 for port, width in matches.items() if width}
     if "x" not in widths or "label" not in widths:
         return "-auto-top" if start is None else f"-top {top}", ""
-    clock = "input clk, " if said.get("clocked") else ""
+    clock = "input clk, " if described.get("clocked") else ""
     ties = ".clk(clk), " if clock else ""
-    ties += ".rst(1'b0), .ce(1'b1), .valid_in(1'b1), " if said.get("control") else ""
+    ties += ".rst(1'b0), .ce(1'b1), .valid_in(1'b1), " if described.get("control") else ""
     label, scores = widths["label"], widths.get("scores", 0)
     ties += f".x(x), .label(label[{label - 1}:0])" + (
         f", .scores(label[{label + scores - 1}:{label}])" if scores else ""

@@ -131,8 +131,8 @@ def to_javascript(circuit: Circuit, input_format: InputFormat, wasm: str) -> str
 def read(circuit: Circuit, path: Path, raw: str | None) -> Readback:
     """Runs the file in wasmtime, where it cannot reach anything outside its own memory."""
     file = WebAssembly(path, circuit)
-    said = interface(path.read_bytes().decode(errors="replace"))
-    own = input_format_of(circuit, raw) if said is None else input_format_from(circuit, said)
+    declared = interface(path.read_bytes().decode(errors="replace"))
+    own = input_format_of(circuit, raw) if declared is None else input_format_from(circuit, declared)
     sizes, expected = (file.sizes["values"], file.sizes["classes"]), (own.count, circuit.classes)
     if sizes != expected:
         raise HardwireError(f"{path} is of another model: values and classes are {sizes}, and of the model {expected}")

@@ -91,8 +91,8 @@ def _check(store: Store, runs: list[Result]) -> None:
         try:
             find_kind(run.config.kind).check_result(run)
         except HardwireError as error:
-            said = f"{shortened(run.key)} ({shortened(label(run.config), 200)})"
-            raise HardwireError(f"{store.path}: the run {said} cannot be reported: {error}") from None
+            run_title = f"{shortened(run.key)} ({shortened(label(run.config), 200)})"
+            raise HardwireError(f"{store.path}: the run {run_title} cannot be reported: {error}") from None
 
 
 def _sections(store: Store, runs: list[Result]) -> list[Section]:

@@ -106,9 +106,9 @@ def _list(report: Report, name: str, ids: str | None, images: dict[str, str]) ->
         if key not in rows:
             raise unknown_name(f"row of {name}", key, own.ids)
         claim, verdict, ours, *_ = rows[key]
-        said = f" (the {own.reference}: {claim.reference})" if claim.reference else ""
+        reference = f" (the {own.reference}: {claim.reference})" if claim.reference else ""
         lines.append(
-            f"- {escaped(claim.text)}{escaped(said)}: **{escaped(verdict.text)}**. {escaped(ours.text)}".rstrip()
+            f"- {escaped(claim.text)}{escaped(reference)}: **{escaped(verdict.text)}**. {escaped(ours.text)}".rstrip()
         )
     return "\n".join(lines)
 
