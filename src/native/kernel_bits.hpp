@@ -135,6 +135,7 @@ void backward(const LevelView& level, const std::uint8_t* gates, const float* mi
         const std::int64_t ahead = level.edges[e + kAhead] >> 1;
         for (int v = 0; v < kVectors; ++v) __builtin_prefetch(rows.rows + ahead * kWordSamples + v * kLanes);
         __builtin_prefetch(pairs + 2 * ahead);
+        if (kThrough == kMixture) __builtin_prefetch(mixture + kTerms * ahead);
       }
       const std::uint32_t edge = level.edges[e];
       const std::int64_t j = edge >> 1;
