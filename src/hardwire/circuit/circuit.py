@@ -172,6 +172,23 @@ class Circuit(Exports):
 
         return from_loop(net)
 
+    @classmethod
+    def from_automaton(cls, net: Any, seed: Sequence[int] = ()) -> "Circuit":
+        """Builds the circuit of one cell of a `CellularAutomaton`, which runs on boards of any size.
+
+        Args:
+            net: The automaton.
+            seed: The bits of the cell that it grows from, if it grows from one.
+
+        Example:
+            >>> import hardwire as hw
+            >>> hw.Circuit.from_automaton(hw.CellularAutomaton((8, 8), channels=2, widths=[16, 8], seed=0))
+            Circuit(inputs=18, gates=26, classes=1)
+        """
+        from hardwire.circuit.sequential.cell import from_automaton
+
+        return from_automaton(net, seed)
+
     def step(self, state: npt.ArrayLike, x: npt.ArrayLike) -> tuple[npt.NDArray[np.uint8], npt.NDArray[Any]]:
         """Runs one step of a circuit with state.
 

@@ -18,7 +18,7 @@ from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.number import Number
 from hardwire.circuit.provenance import Provenance
-from hardwire.circuit.sequential.state import State
+from hardwire.circuit.sequential.state import Grid, State
 from hardwire.circuit.table_netlist import MOST_INPUTS as MOST_READS
 from hardwire.circuit.table_netlist import AnyNetlist, TableNetlist
 from hardwire.errors import HardwireError
@@ -57,7 +57,7 @@ def _parts(circuit: Circuit) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str
         reads = netlist.wires[np.arange(MOST_READS) < netlist.arity[:, None]]
         arrays = {"table": netlist.table, "arity": netlist.arity, "reads": reads, "outputs": netlist.outputs}
     metadata = {} if circuit.number is None else {"number": json.dumps(asdict(circuit.number))}
-    metadata |= {} if circuit.state is None else {"state": json.dumps(asdict(circuit.state))}
+    metadata |= {} if circuit.state is None else {"state": json.dumps(_state_fields(circuit.state))}
     if circuit.encoder is None:
         return arrays, metadata
     return arrays | {"thresholds": circuit.encoder.thresholds}, metadata | {"units": circuit.encoder.units()}
@@ -124,6 +124,11 @@ def _circuit(header: dict[str, Any], metadata: Mapping[str, str], arrays: dict[s
     return Circuit(netlist, header["classes"], encoder, header["about"], number, columns, state)
 
 
+def _state_fields(state: State) -> dict[str, Any]:
+    """The fields of a state; that of a grid only where there is one."""
+    return {name: value for name, value in asdict(state).items() if name != "grid" or value is not None}
+
+
 def _state(text: str | None) -> State | None:
     if text is None:
         return None
@@ -131,7 +136,8 @@ def _state(text: str | None) -> State | None:
     try:
         if not isinstance(given["initial"], list) or given["bits"] != len(given["initial"]):
             raise TypeError
-        return State(given["bits"], tuple(given["initial"]), given["steps"], bool(given["given"]))
+        grid = None if "grid" not in given else Grid(**given["grid"])
+        return State(given["bits"], tuple(given["initial"]), given["steps"], bool(given["given"]), grid)
     except (KeyError, TypeError, ValueError):
         raise HardwireError("its state is damaged; write the file again") from None
 

@@ -63,6 +63,15 @@ def simplify_and_report(
     """Simplifies a circuit and prints how much smaller it is and how that was proven."""
     from hardwire.circuit.passes import simplify as run_passes
 
+    if circuit.state is not None:
+        with steps("simplifying") as step:
+            simplified = circuit.simplify(rewrite=rewrite, dont_cares=dont_cares, progress=step)
+        assert simplified.state is not None
+        output.line(
+            f"{circuit.gates.size:,} gates, {circuit.state.bits:,} registers -> {simplified.gates.size:,} gates, "
+            f"{simplified.state.bits:,} registers; proven equal step by step"
+        )
+        return simplified
     with steps("simplifying") as step:
         simplified, report = run_passes(circuit, rewrite=rewrite, dont_cares=dont_cares, progress=step)
     output.line(f"{circuit.netlist.size:,} {circuit.netlist.made_of} -> {simplified.netlist.size:,}; {report.proof}")

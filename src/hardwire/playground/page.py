@@ -5,7 +5,6 @@ import json
 import math
 import os
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urljoin
@@ -20,6 +19,7 @@ from hardwire.circuit.input_format import InputFormat, input_format_of
 from hardwire.errors import HardwireError, whole_number
 from hardwire.files import write_together
 from hardwire.gates import GATES
+from hardwire.playground.parts import part, rendered
 from hardwire.playground.share import share_picture
 
 SCRIPTS = (
@@ -99,10 +99,6 @@ def page_of(
     Example:
         >>> html = hw.playground.page_of(circuit, title="Digits")  # doctest: +SKIP
     """
-    from jinja2 import Environment, StrictUndefined
-
-    from hardwire import __version__
-
     circuit = circuit.as_gates()  # what the page runs and draws
     height, width, maximum = check_drawable(circuit, shape)
     input_format = input_format_of(circuit)
@@ -122,17 +118,15 @@ def page_of(
         "fit": _fit(ink.reshape(-1, height, width)),
         **_netlist(circuit, input_format),
     }
-    environment = Environment(autoescape=True, undefined=StrictUndefined)
-    return environment.from_string(_file("page.html")).render(
+    return rendered(
+        "page.html",
         title=heading,
         description=f"A circuit of {facts['facts']}. Draw, and it decides as you draw.",
-        version=__version__,
         home=home,
         picture=picture,
-        style=_file("page.css"),
         module=_inside_script(to_javascript(circuit, input_format, "circuit.wasm")),
         facts=_inside_script(json.dumps(facts)),
-        scripts=[_file(name) for name in SCRIPTS],
+        scripts=[part(name) for name in SCRIPTS],
     )
 
 
@@ -181,6 +175,11 @@ def check_drawable(circuit: Circuit, shape: Sequence[int] | None = None) -> tupl
     Raises:
         HardwireError: If it reads something else.
     """
+    if circuit.state is not None:
+        raise HardwireError(
+            "this circuit keeps a state and is no cell of an automaton; the playground shows classifiers of images, and "
+            "automata: hw.Circuit.from_automaton"
+        )
     if circuit.number is not None:
         raise HardwireError(
             "this circuit predicts a number, and the playground shows classes; use a classifier of images"
@@ -240,6 +239,3 @@ def _inside_script(text: str) -> str:
     """Makes text safe inside a script element, whatever the names of a model and its classes are."""
     return text.replace("</", "<\\/").replace("<!", "<\\u0021")
 
-
-def _file(name: str) -> str:
-    return resources.files("hardwire.playground").joinpath(name).read_text(encoding="utf-8")

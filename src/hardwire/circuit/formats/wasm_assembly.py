@@ -48,6 +48,8 @@ OPCODES = {
     "i32.shl": 0x74,
     "i32.shr_u": 0x76,
     "i64.and": 0x83,
+    "i64.shl": 0x86,
+    "i64.shr_u": 0x88,
     "i64.or": 0x84,
     "i64.xor": 0x85,
     "i64.extend_i32_s": 0xAC,
@@ -66,6 +68,8 @@ SIMD = {  # after the prefix 0xFD
     "v128.or": 80,
     "v128.xor": 81,
     "i8x16.bitmask": 100,
+    "i64x2.shl": 203,
+    "i64x2.shr_u": 205,
 }
 
 

@@ -25,6 +25,35 @@ Bits = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
+class Grid:
+    """How the cell of an automaton lies among others: its other inputs are the bits of its neighbours.
+
+    Attributes:
+        side: The height and width of the neighbourhood, with the cell in the middle.
+        border: "periodic", where opposite edges of a board meet, or "zero".
+        shape: (height, width) of the board that it was trained on, if there is one.
+        seed: The bits of the single cell that an automaton starts from in the middle of a board; none for random ones.
+    """
+
+    side: int
+    border: str = "periodic"
+    shape: tuple[int, int] | None = None
+    seed: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if whole_number("side", self.side) % 2 == 0:
+            raise HardwireError(f"a neighbourhood of {self.side} x {self.side} has no middle; use an odd side")
+        if self.border not in ("periodic", "zero"):
+            raise HardwireError(f"border {self.border!r:.40} is not periodic or zero")
+        if self.shape is not None:
+            height, width = self.shape
+            object.__setattr__(self, "shape", (whole_number("height", height), whole_number("width", width)))
+        object.__setattr__(self, "seed", tuple(int(bit) for bit in self.seed))
+        if not set(self.seed) <= {0, 1}:
+            raise HardwireError("the bits of a seed are 0 or 1")
+
+
+@dataclass(frozen=True)
 class State:
     """The registers of a circuit.
 
@@ -34,6 +63,7 @@ class State:
         steps: For how many steps the circuit was trained; None if that is not known.
         given: Whether each run is given a state of its own to start in, as a board is; nothing then follows from the
             state after reset.
+        grid: For the cell of an automaton, how it lies among others.
 
     Example:
         >>> from hardwire.circuit import State
@@ -45,6 +75,7 @@ class State:
     initial: tuple[int, ...] = ()
     steps: int | None = None
     given: bool = False
+    grid: Grid | None = None
 
     def __post_init__(self) -> None:
         whole_number("bits", self.bits)
@@ -65,6 +96,15 @@ class State:
                 f"a circuit with {self.bits} bits of state reads them and makes them and at least one output; this one "
                 f"has {netlist.inputs} inputs and {len(netlist.outputs)} outputs"
             )
+        if self.grid is not None:
+            around = self.bits * self.grid.side**2
+            if (netlist.inputs, len(netlist.outputs), circuit.classes) != (around, 2 * self.bits, 1):
+                raise HardwireError(
+                    f"a cell of {self.bits} bits reads {around} of its neighbourhood and makes its own twice; this "
+                    f"circuit reads {netlist.inputs} and makes {len(netlist.outputs)}"
+                )
+            if self.grid.seed and len(self.grid.seed) != self.bits:
+                raise HardwireError(f"a seed of {len(self.grid.seed)} bits is none of a cell of {self.bits}")
 
 
 def from_loop(net: Any) -> "Circuit":
