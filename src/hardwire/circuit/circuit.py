@@ -374,6 +374,7 @@ class Circuit(Exports):
         *,
         raw: str | None = None,
         sat: bool = True,
+        steps: int | None = None,
         progress: Callable[[str], object] = lambda step: None,
     ) -> "Verification":
         """Checks that an exported file computes what this circuit computes, as `hardwire circuit verify` does.
@@ -383,6 +384,8 @@ class Circuit(Exports):
             images: Test images to compare as well: raw values if the circuit has an encoder, else zeros and ones.
             raw: What the file reads ("bits", "bytes", ...), if the file itself does not say.
             sat: Whether to ask the SAT solver for a proof.
+            steps: For a circuit with state, how many steps from reset are compared as yosys or ABC reads the file; by
+                default as many as are cheap, at most 8; 0 for none.
             progress: Called with the name of each step before it runs.
 
         Returns:
@@ -396,7 +399,11 @@ class Circuit(Exports):
         if self.state is not None:
             from hardwire.circuit.sequential.files import verify as verify_with_state
 
-            return verify_with_state(self, Path(path).expanduser(), sat=sat)
+            if images is not None or raw is not None:
+                raise HardwireError("a circuit with state is not compared on images; leave out data and raw")
+            return verify_with_state(self, Path(path).expanduser(), sat=sat, steps=steps)
+        if steps is not None:
+            raise HardwireError("this circuit has no state, so there are no steps to compare; leave out steps")
         from hardwire.circuit.verify import verify
 
         return verify(self, path, images, raw=raw, sat=sat, progress=progress)

@@ -5,14 +5,21 @@
 A row has eight spare bytes at either end, and a neighbour's word is two loads that overlap, each shifted by a few bits.
 """
 
-from hardwire.circuit.circuit import Circuit
+import json
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
 from hardwire.circuit.formats.c import CODE_GATES
+from hardwire.circuit.formats.text import render
 from hardwire.circuit.formats.wasm_assembly import I32, SIMD_WORD, WasmModule, add, get, i32, op, put, while_less
 from hardwire.circuit.formats.wasm_parts import Layout, straight_gates, table_gates
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.sequential.cell import grid_of, reads
 from hardwire.circuit.sequential.state import State, answering, gates_of, state_of
 from hardwire.errors import HardwireError
+
+if TYPE_CHECKING:
+    from hardwire.circuit.circuit import Circuit
 
 WORD, SPARE, HALF = SIMD_WORD, 16, 8  # bytes at either end of a row; of them half are used
 MOST_CELLS = 1 << 26
@@ -55,7 +62,7 @@ def step_wasm(netlist: Netlist, state: State, comment: list[str]) -> bytes:
     return module.bytes(layout.end)
 
 
-def board_wasm(cell: Circuit, shape: tuple[int, int]) -> bytes:
+def board_wasm(cell: "Circuit", shape: tuple[int, int]) -> bytes:
     """The module of a board [height, width] of cells.
 
     It exports `step(n)`, which runs n generations, its memory, and constants: the bit of the cell (channel, row, column)
@@ -165,6 +172,11 @@ def _edges(
     return module.function(code, local_types=[I32])
 
 
-def to_wasm(circuit: Circuit, comment: list[str]) -> bytes:
-    """The module of one circuit with state."""
-    return step_wasm(answering(circuit), state_of(circuit), comment)
+def to_javascript(circuit: "Circuit", name: str, comment: list[str]) -> str:
+    """The JavaScript module for a file of this name: a circuit that is stepped bit by bit."""
+    state, netlist = state_of(circuit), answering(circuit)
+    info = {
+        "digest": circuit.digest, "gates": netlist.size, "bits": state.bits, "inputs": netlist.inputs - state.bits,
+        "outputs": len(netlist.outputs) - state.bits, "classes": circuit.classes,
+    }  # fmt: skip
+    return render("state.mjs", comment=comment, info=json.dumps(info, indent=2), wasm=json.dumps(f"./{quote(name)}"))
