@@ -1,4 +1,4 @@
-"""Cells of automata: circuits of one cell of a learned automaton, boards of them in Python, in gates and in WebAssembly."""
+"""Cells of automata: one cell of a learned automaton, and boards in Python, gates and WebAssembly."""
 
 import shutil
 import subprocess
@@ -18,9 +18,7 @@ from hardwire.circuit.sequential.wasm import board_wasm
 
 
 def learned(side=3, border="periodic", channels=2, shape=(8, 9), **options):
-    net = hw.CellularAutomaton(
-        shape, channels, side, steps=3, widths=[20, 8], border=border, seed=1, **options
-    )
+    net = hw.CellularAutomaton(shape, channels, side, steps=3, widths=[20, 8], border=border, seed=1, **options)
     return net.eval()
 
 
@@ -60,7 +58,11 @@ def test_the_cell_of_a_learned_automaton_does_what_the_automaton_does(side, bord
 
 
 @given(
-    st.integers(3, 9), st.integers(3, 200), st.sampled_from(["periodic", "zero"]), st.sampled_from([3, 5]), st.integers()
+    st.integers(3, 9),
+    st.integers(3, 200),
+    st.sampled_from(["periodic", "zero"]),
+    st.sampled_from([3, 5]),
+    st.integers(),
 )
 @settings(max_examples=25, deadline=None)
 def test_boards_of_any_size_run_in_webassembly_as_in_python(height, width, border, side, seed):
@@ -110,7 +112,10 @@ BAD = [
     (lambda: generations(hw.Circuit(life_cell().netlist, 1), np.zeros((5, 5))), "is no cell of an automaton"),
     (lambda: Grid(4), "has no middle"),
     (lambda: Grid(3, "wall"), "is not periodic or zero"),
-    (lambda: replace(as_cell(life_cell()), state=State(1, grid=Grid(5))), "reads 25 of its neighbourhood and makes its own twice"),
+    (
+        lambda: replace(as_cell(life_cell()), state=State(1, grid=Grid(5))),
+        "reads 25 of its neighbourhood and makes its own twice",
+    ),
 ]
 
 

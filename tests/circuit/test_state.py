@@ -12,7 +12,6 @@ from cells import life, life_cell
 
 import hardwire as hw
 from hardwire.circuit import Netlist, State
-from hardwire.circuit.builder import Builder
 from hardwire.circuit.equivalence import netlists_equal
 from hardwire.circuit.sequential.bounded import bounded
 from hardwire.circuit.sequential.files import FORMATS

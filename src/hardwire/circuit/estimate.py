@@ -62,13 +62,19 @@ def estimate(
     """
     if not 2 <= lut <= 8:
         raise HardwireError(f"look-up tables of {lut} inputs are not supported; use 2 to 8, such as 4 or 6")
+    if circuit.state is not None:
+        from hardwire.circuit.sequential import fpga
+
+        fpga.refuse({"pipeline": pipeline, "raw": raw})
+        counts = fpga.estimate(circuit, lut, progress)
+        return [Estimate(fpga.PART, *counts), Estimate("all", *counts)]
     input_format = input_format_of(circuit, raw)
     design = to_verilog(circuit, NAME, input_format, pipeline=pipeline, lut=4 if lut < 6 else 6)
     lines: list[Estimate] = []
     for part, module, times in parts_of(circuit, encodes=input_format.kind != "bits"):
         if progress is not None:
             progress(part)
-        luts, flip_flops = _synthesize(design.text, f"{NAME}_{module}", lut)
+        luts, flip_flops = synthesize(design.text, f"{NAME}_{module}", lut)
         lines.append(Estimate(part, times * luts, times * flip_flops))
     return [*lines, Estimate("all", sum(line.luts for line in lines), sum(line.flip_flops for line in lines))]
 
@@ -80,7 +86,8 @@ def parts_of(circuit: Circuit, encodes: bool) -> list[tuple[str, str, int]]:
     return [("encoder", "encoder", 1), *parts] if encodes else parts
 
 
-def _synthesize(text: str, top: str, lut: int) -> tuple[int, int]:
+def synthesize(text: str, top: str, lut: int) -> tuple[int, int]:
+    """Returns the look-up tables and flip-flops of a module after synthesis."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "design.v").write_text(text)
         run_yosys(

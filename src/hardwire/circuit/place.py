@@ -61,9 +61,10 @@ class Placement:
         fmax: Highest clock, in MHz.
         latency: Clocks from the image to its label.
         nanoseconds: Time from the register of the image to that of the label.
-        images_per_second: Throughput.
+        images_per_second: Throughput; for a circuit with state, steps in a second.
         critical: Nanoseconds of the longest path by part.
         pipeline: Levels of logic in a stage; None without a pipeline.
+        bits_per_second: Input bits that a circuit with state reads in a second; None for other circuits.
     """
 
     device: str
@@ -76,6 +77,7 @@ class Placement:
     images_per_second: float
     critical: dict[str, float]
     pipeline: float | None
+    bits_per_second: float | None = None
 
 
 def budget_for(device: str, clock: float) -> float:
@@ -119,6 +121,11 @@ def place(
     chosen = device_called(device)
     if clock is not None and not clock > 0:
         raise HardwireError(f"a clock of {clock} MHz is impossible; give more than 0")
+    if circuit.state is not None:
+        from hardwire.circuit.sequential import fpga
+
+        fpga.refuse({"pipeline": pipeline, "raw": raw})
+        return Placement(**fpga.place(circuit, device, clock, seed, progress))
     if isinstance(pipeline, str):
         if pipeline != "auto":
             raise HardwireError(f"pipeline {pipeline!r} is neither a number of levels nor 'auto'")
@@ -144,7 +151,7 @@ def place(
         design.latency,
         nanoseconds=max(1, design.latency) * 1000 / fmax,
         images_per_second=fmax * 1e6,
-        critical=_critical(report),
+        critical=longest_path(report),
         pipeline=pipeline,
     )
 
@@ -177,10 +184,11 @@ def _synthesize(design: Verilog, circuit: Circuit, device: Device, folder: str) 
     modules = json.loads(Path(folder, "cells.json").read_text())["modules"]
     counts = {name.lstrip("\\"): module["num_cells_by_type"] for name, module in modules.items()}
     encodes = f"{NAME}_encoder" in counts
-    return [_part(name, counts[f"{NAME}_{module}"], times) for name, module, times in parts_of(circuit, encodes)]
+    return [count_cells(name, counts[f"{NAME}_{module}"], times) for name, module, times in parts_of(circuit, encodes)]
 
 
-def _part(name: str, cells: Mapping[str, int], times: int) -> PartResources:
+def count_cells(name: str, cells: Mapping[str, int], times: int) -> PartResources:
+    """Returns what a module needs, so many times, from the cells that yosys counted in it."""
     totals = {
         kind: times * sum(count for cell, count in cells.items() if re.fullmatch(pattern, cell))
         for kind, pattern in KINDS.items()
@@ -188,7 +196,7 @@ def _part(name: str, cells: Mapping[str, int], times: int) -> PartResources:
     return PartResources(name, **totals)
 
 
-def _critical(report: Mapping[str, Any]) -> dict[str, float]:
+def longest_path(report: Mapping[str, Any]) -> dict[str, float]:
     """Returns the nanoseconds of the longest path between registers, by part."""
     paths = [path["path"] for path in report["critical_paths"] if path["from"] == path["to"]] or [[]]
     longest = max(paths, key=lambda path: sum(step["delay"] for step in path))
@@ -200,5 +208,8 @@ def _critical(report: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _part_of(cell: str) -> str:
-    match = re.search(r"(?:^|\.)(encoder|gates|count\d+|argmax)\.", cell)
-    return "registers around" if match is None else "class sums" if match[1].startswith("count") else match[1]
+    match = re.search(r"(?:^|\.)(encoder|gates|count\d+|argmax|whole)\.", cell)
+    if match is None:
+        return "registers around"
+    names = {"whole": "step"}  # of a circuit with state, whose gates are in no module of their own
+    return "class sums" if match[1].startswith("count") else names.get(match[1], match[1])

@@ -29,6 +29,7 @@ class Statistics:
         two_input: Gates of the two-input view of its tables; all gates where it has no tables.
         thresholds: Distinct thresholds on which some output depends, each a comparison in hardware; None without an
             encoder.
+        registers: Bits of state; 0 for a circuit without. They count as inputs and as outputs too.
 
     Example:
         >>> import hardwire as hw
@@ -50,6 +51,7 @@ class Statistics:
     made_of: str
     two_input: int
     thresholds: int | None
+    registers: int = 0
 
 
 def live_nodes(netlist: AnyNetlist) -> npt.NDArray[np.bool_]:
@@ -94,6 +96,7 @@ def statistics(circuit: Circuit) -> Statistics:
         made_of=netlist.made_of,
         two_input=circuit.gates.size,
         thresholds=None if circuit.encoder is None else len(used_thresholds(circuit)),
+        registers=0 if circuit.state is None else circuit.state.bits,
     )
 
 

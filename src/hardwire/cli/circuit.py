@@ -12,6 +12,7 @@ from hardwire.cli.circuits import (
     Raw,
     dataset_for,
     open_circuit,
+    open_step,
     output_path,
     simplify_and_report,
 )
@@ -30,23 +31,29 @@ def build(
     out: OutArgument = None,
     simplified: Annotated[bool, typer.Option("--simplify/--no-simplify", help="Simplify it as well.")] = True,
     data: TestData = None,
+    state: Annotated[
+        bool, typer.Option("--state", help="Keep the state of a loop in registers, instead of unrolling its steps.")
+    ] = False,
+    cell: Annotated[bool, typer.Option("--cell", help="Make the circuit of one cell of an automaton.")] = False,
     to: OutOption = None,
 ) -> None:
     """Turn a trained model into a circuit file, which runs without torch.
 
-    The file records the accuracy on the test set, if the data is at hand.
+    The file records the accuracy on the test set, if the data is at hand. A model that loops is unrolled into one
+    circuit for whole sequences, or, with --state, becomes the circuit of one step.
 
     Example:
 
     ```
     hardwire circuit build digits.safetensors digits.circuit
+    hardwire circuit build loop.safetensors loop.circuit --state
     ```
     """
     from hardwire.circuit.evaluate import describe_accuracy, test_set
 
     path, output = output_path(out, to), Output()
-    circuit = open_circuit(model)
-    dataset = dataset_for(circuit, data)
+    circuit = open_step(model, cell) if state or cell else open_circuit(model)
+    dataset = None if circuit.state is not None else dataset_for(circuit, data)
     if dataset is not None:
         circuit = circuit.tested(dataset, data)
         images, labels = test_set(dataset)
@@ -159,6 +166,7 @@ def stats(file: Model, json: Json = False) -> None:
         ["inputs (unused)", f"{numbers.inputs:,} ({numbers.unused_inputs:,})"],
         ["outputs, classes", f"{numbers.outputs:,}, {numbers.classes:,}"],
         [f"{numbers.made_of} (dead)", f"{numbers.gates:,} ({numbers.dead:,})"],
+        *([["of both, registers", f"{numbers.registers:,}"]] if numbers.registers else []),
         *([["two-input gates of the same", f"{numbers.two_input:,}"]] if numbers.made_of == "tables" else []),
         *([["thresholds compared with", f"{numbers.thresholds:,}"]] if numbers.thresholds is not None else []),
         ["depth", f"{numbers.depth:,}"],
@@ -175,6 +183,13 @@ def verify(
     file: Annotated[Path, typer.Argument(help="The exported file: .c .wasm .v .aig .aag .blif, or a circuit file.")],
     data: TestData = None,
     raw: Raw = None,
+    time_steps: Annotated[
+        int | None,
+        typer.Option(
+            "--steps",
+            help="For a circuit with state: steps from reset to compare as yosys or ABC reads FILE. [default: up to 8]",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Check that an exported FILE computes what MODEL computes. Exit code 1 and a counterexample if not.
@@ -183,6 +198,9 @@ def verify(
     gates are proven equal. WebAssembly runs in a sandbox without imports, with bounded memory and instructions.
     Verilog and BLIF that refer to other files are refused; yosys and ABC read the rest with bounded memory and time,
     but without a sandbox.
+
+    Of a circuit with state, the registers after reset are compared, one step is proven, and the first steps from reset
+    are compared once more as yosys or ABC reads the file.
 
     Example:
 
@@ -193,10 +211,10 @@ def verify(
     from hardwire.circuit.verify import images_of
 
     output, circuit = Output(json), open_circuit(model)
-    dataset = dataset_for(circuit, data)
+    dataset = None if circuit.state is not None and data is None else dataset_for(circuit, data)
     images = None if dataset is None else images_of(circuit, dataset)
     with steps("verifying") as step:
-        answer = circuit.verify(file, images, raw=raw, progress=step)
+        answer = circuit.verify(file, images, raw=raw, steps=time_steps, progress=step)
     output.line(str(answer))
     output.document({"model": model, "file": file} | vars(answer))
     if not answer.equal:

@@ -1,6 +1,6 @@
 """`hardwire circuit estimate` and `place`: what a circuit needs on an FPGA, after synthesis and after routing."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,6 +9,9 @@ from hardwire.cli.completion import devices
 from hardwire.cli.options import Model
 from hardwire.cli.output import Json, Output
 from hardwire.cli.progress import steps
+
+if TYPE_CHECKING:
+    from hardwire.circuit.place import Placement
 
 
 def estimate(
@@ -72,11 +75,21 @@ def place(
     output.line(
         f"placed on {device}: {placed.cells:,} of {placed.available:,} logic cells, with the registers around it"
     )
-    stage = "" if placed.pipeline is None else f", stages of {placed.pipeline:.3g} levels"
-    output.line(
-        f"{placed.fmax:.1f} MHz; latency {placed.latency} clocks, {placed.nanoseconds:.1f} ns; "
-        f"{placed.images_per_second / 1e6:.1f} million images/s{stage}"
-    )
+    if placed.bits_per_second is not None:
+        output.line(
+            f"{placed.fmax:.1f} MHz: {placed.images_per_second / 1e6:.1f} million steps/s, "
+            f"{placed.bits_per_second / 1e6:.1f} million input bits/s"
+        )
+    else:
+        output.line(_speed(placed))
     path = ", ".join(f"{part} {nanoseconds:.2f} ns" for part, nanoseconds in placed.critical.items())
     output.line(f"critical path: {path}")
     output.document({"file": file} | vars(placed))
+
+
+def _speed(placed: "Placement") -> str:
+    stage = "" if placed.pipeline is None else f", stages of {placed.pipeline:.3g} levels"
+    return (
+        f"{placed.fmax:.1f} MHz; latency {placed.latency} clocks, {placed.nanoseconds:.1f} ns; "
+        f"{placed.images_per_second / 1e6:.1f} million images/s{stage}"
+    )

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from hardwire.cli.circuits import dataset_for, open_circuit
@@ -13,6 +14,7 @@ from hardwire.cli.completion import datasets
 from hardwire.cli.options import Model, Threads
 from hardwire.cli.output import Json, Output
 from hardwire.cli.progress import steps
+from hardwire.errors import HardwireError
 
 if TYPE_CHECKING:
     from hardwire.circuit import Circuit
@@ -36,12 +38,14 @@ def run(
 ) -> None:
     """Measure a circuit on a test set: its accuracy, and images per second.
 
-    A table, .csv or .parquet, may be longer than the memory.
+    A table, .csv or .parquet, may be longer than the memory. A circuit with state reads each row as a sequence, step by
+    step, and its answer after the last one counts.
 
     Example:
 
     ```
     hardwire circuit run digits.circuit --data digits
+    hardwire circuit run loop.circuit --data sequences.npz
     ```
     """
     from hardwire.data.kinds import is_table
@@ -50,9 +54,10 @@ def run(
     with _answers_file(out) as write:
         # the table that it was trained on is read whole, because its test rows are a random fifth of it
         streamed = is_table(data) and data != circuit.provenance.dataset
-        score = (_run_table if streamed else _run_test_set)(circuit, data, write, threads)
-    rate = score.rows / score.seconds
-    output.line(f"{score.measure} {score.value:.4f} on {score.rows:,} images, {rate / 1e6:.2f} million images/s")
+        chosen = _run_sequences if circuit.state is not None else _run_table if streamed else _run_test_set
+        score = chosen(circuit, data, write, threads)
+    rate, what = score.rows / score.seconds, "images" if circuit.state is None else "sequences"
+    output.line(f"{score.measure} {score.value:.4f} on {score.rows:,} {what}, {rate / 1e6:.2f} million {what}/s")
     output.document({"file": file, "data": data, **vars(score), "images_per_second": rate})
 
 
@@ -95,5 +100,24 @@ def _run_test_set(circuit: "Circuit", data: str, write: Write, threads: int | No
     seconds = time.perf_counter() - start
     write(answers)
     tally = Tally(circuit.number is not None)
+    tally.add(answers, labels)
+    return tally.score(seconds)
+
+
+def _run_sequences(circuit: "Circuit", data: str, write: Write, threads: int | None) -> "TableScore":
+    from hardwire.circuit.evaluate import test_set
+    from hardwire.circuit.sequential.state import sequences
+    from hardwire.circuit.tables import Tally
+
+    if threads is not None:
+        raise HardwireError("a circuit with state runs on one thread; leave out --threads")
+    rows, labels = test_set(dataset_for(circuit, data))
+    xs = sequences(circuit, rows)
+    start = time.perf_counter()
+    answers = circuit.run(xs)[:, -1]
+    seconds = time.perf_counter() - start
+    answers = answers if answers.ndim == 1 else answers @ (1 << np.arange(answers.shape[1]))
+    write(answers)
+    tally = Tally(False)
     tally.add(answers, labels)
     return tally.score(seconds)

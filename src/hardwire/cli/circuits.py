@@ -41,6 +41,18 @@ def open_circuit(path: Path) -> "Circuit":
     return load_circuit(path)
 
 
+def open_step(path: Path, cell: bool) -> "Circuit":
+    """The circuit of one step of the loop in a model file, or of one cell of an automaton."""
+    from hardwire.circuit import Circuit
+    from hardwire.circuit.file import is_model_file
+    from hardwire.models import load
+
+    if not is_model_file(path):
+        raise HardwireError(f"{path} is no model file; --state and --cell make circuits of trained models")
+    net = load(path)
+    return Circuit.from_automaton(net) if cell else Circuit.from_loop(net)
+
+
 def dataset_for(circuit: "Circuit", data: str | None) -> "Dataset | None":
     """The dataset that was asked for, or else the one the circuit was trained on, if it is known and can be loaded."""
     from hardwire.data import load

@@ -1,4 +1,4 @@
-"""`hardwire playground`: a circuit as one web page: one draws and watches it decide, or disturbs a board of its cells."""
+"""`hardwire playground`: a circuit as one web page: draw and watch it decide, or disturb a board of its cells."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -81,7 +81,9 @@ def _write_board(
             raise HardwireError(f"{option} is for pages of images; the board of an automaton has none")
     cell = simplify_and_report(as_cell(circuit), Output())
     write_board(cell, out, shape=size, title=title, home=home)
-    typer.echo(f"wrote {out}: cells of {cell.gates.size:,} gates, {out.stat().st_size / 1000:,.0f} kB; open it in a browser")
+    typer.echo(
+        f"wrote {out}: cells of {cell.gates.size:,} gates, {out.stat().st_size / 1000:,.0f} kB; open it in a browser"
+    )
 
 
 def _size(shape: str) -> tuple[int, int]:

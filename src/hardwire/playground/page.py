@@ -177,8 +177,8 @@ def check_drawable(circuit: Circuit, shape: Sequence[int] | None = None) -> tupl
     """
     if circuit.state is not None:
         raise HardwireError(
-            "this circuit keeps a state and is no cell of an automaton; the playground shows classifiers of images, and "
-            "automata: hw.Circuit.from_automaton"
+            "this circuit keeps a state and is no cell of an automaton; the playground shows classifiers of images "
+            "and automata: hw.Circuit.from_automaton"
         )
     if circuit.number is not None:
         raise HardwireError(
@@ -238,4 +238,3 @@ def _text(array: npt.NDArray[Any]) -> str:
 def _inside_script(text: str) -> str:
     """Makes text safe inside a script element, whatever the names of a model and its classes are."""
     return text.replace("</", "<\\/").replace("<!", "<\\u0021")
-

@@ -1,4 +1,4 @@
-"""Circuits of one cell of a cellular automaton: made of a trained automaton or of a rule, and run on boards of any size.
+"""Circuits of one cell of an automaton: made of a trained automaton or of a rule, and run on boards of any size.
 
 A cell is a circuit with state: its own bits are its registers, and its other inputs are the bits of its neighbours.
 Surprising: nothing in it knows how large the board is, so a rule learned on a small board runs on any.
@@ -60,14 +60,15 @@ def from_automaton(net: Any, seed: Sequence[int] = ()) -> "Circuit":
     from hardwire.layers import LocalLayer, Recurrent
 
     loop = next(iter(getattr(net, "layers", [net])))
-    if not isinstance(loop, Recurrent) or not all(isinstance(layer, LocalLayer) for layer in loop.cell):
+    layers = [layer for layer in getattr(loop, "cell", ()) if isinstance(layer, LocalLayer)]
+    if not isinstance(loop, Recurrent) or not layers or len(layers) < len(loop.cell):
         raise HardwireError(f"{type(net).__name__} is no hw.CellularAutomaton, so it has no cell")
     if loop.masked:
         raise HardwireError("an automaton with random updates reads a mask; its circuit is hw.Circuit.from_loop(net)")
-    channels, *shape = loop.cell[0].input_shape
-    side = 1 + sum(layer.kernel_size - 1 for layer in loop.cell)
+    channels, *shape = layers[0].input_shape
+    side = 1 + sum(layer.kernel_size - 1 for layer in layers)
     small = []  # the same layers on a board that is one neighbourhood
-    for layer in loop.cell:
+    for layer in layers:
         config = layer.config() | {"shape": [layer.input_shape[0], side, side]}
         small.append(type(layer).restore(config, layer.state_dict()))
     levels = [level for layer in small for level in layer.levels()]
@@ -75,7 +76,7 @@ def from_automaton(net: Any, seed: Sequence[int] = ()) -> "Circuit":
     middle = np.arange(channels) * side**2 + side**2 // 2
     netlist = replace(made, outputs=made.outputs[middle])
     height, width = shape
-    return _cell(netlist, channels, Grid(side, loop.cell[0].border, (height, width), tuple(seed)))
+    return _cell(netlist, channels, Grid(side, layers[0].border, (height, width), tuple(seed)))
 
 
 def _cell(netlist: Netlist, channels: int, grid: Grid, like: "Circuit | None" = None) -> "Circuit":

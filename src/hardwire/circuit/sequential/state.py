@@ -186,6 +186,20 @@ def run(circuit: "Circuit", xs: npt.ArrayLike, state: npt.ArrayLike | None = Non
     return np.stack(answers, axis=1)
 
 
+def sequences(circuit: "Circuit", rows: Any) -> Bits:
+    """Rows of bits, `Bits` or an array [n, steps * inputs], as sequences [n, steps, inputs] of a circuit."""
+    given = circuit.netlist.inputs - state_of(circuit).bits
+    if given == 0:
+        raise HardwireError("this circuit reads nothing but its state, so there are no sequences to run it on")
+    width = rows.shape[1]
+    if width % given:
+        raise HardwireError(
+            f"rows of {width} bits are no whole number of steps of {given} bits, which this circuit reads"
+        )
+    bits = rows.unpack().numpy() if hasattr(rows, "unpack") else np.asarray(rows)
+    return bits.astype(np.uint8).reshape(len(bits), width // given, given)
+
+
 def answering(circuit: "Circuit") -> Netlist:
     """One step as gates alone: from [state, x] to [next state, answer], the class as bits, lowest first.
 

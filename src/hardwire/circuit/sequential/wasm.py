@@ -65,7 +65,7 @@ def step_wasm(netlist: Netlist, state: State, comment: list[str]) -> bytes:
 def board_wasm(cell: "Circuit", shape: tuple[int, int]) -> bytes:
     """The module of a board [height, width] of cells.
 
-    It exports `step(n)`, which runs n generations, its memory, and constants: the bit of the cell (channel, row, column)
+    It exports `step(n)`, which runs n generations, its memory, and constants. The bit of a cell (channel, row, column)
     is bit column % 8 of the byte at board + channel * plane + row * stride + column // 8.
     """
     grid, netlist = grid_of(cell), gates_of(cell)

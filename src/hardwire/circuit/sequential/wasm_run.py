@@ -1,4 +1,4 @@
-"""Runs a WebAssembly file of a circuit with state in wasmtime, an optional dependency, and compares it with the circuit.
+"""Runs a WebAssembly file of a circuit with state in wasmtime, an optional dependency, and compares the two.
 
 The module gets no imports, so it can compute and nothing else; its memory and instructions are limited.
 """
@@ -22,7 +22,7 @@ Bits = npt.NDArray[np.uint8]
 CONSTANTS = ("block", "bits", "inputs", "outputs", "state", "x", "y")
 SIDE_BY_SIDE, WORD = 128, 16  # circuits in a word, and its bytes
 BLOCKS, STEPS = 16, 32  # of random states; from reset
-MOST_TRIED = 14  # bits of state and inputs of which all combinations are tried
+MOST_TRIED = 16  # bits of state and inputs of which all combinations are tried
 
 
 class Machine:
