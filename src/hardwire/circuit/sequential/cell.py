@@ -55,7 +55,8 @@ def as_cell(circuit: "Circuit", border: str = "periodic") -> "Circuit":
 
 def from_automaton(net: Any, seed: Sequence[int] = ()) -> "Circuit":
     """The circuit of one cell of a `CellularAutomaton`; see `Circuit.from_automaton`."""
-    from hardwire.circuit.circuit import Circuit, frozen_netlist
+    from hardwire.circuit.circuit import Circuit
+    from hardwire.circuit.from_layers import frozen_netlist
     from hardwire.engine.stack import Stack
     from hardwire.layers import LocalLayer, Recurrent
 

@@ -33,6 +33,11 @@ class Grid:
         border: "periodic", where opposite edges of a board meet, or "zero".
         shape: (height, width) of the board that it was trained on, if there is one.
         seed: The bits of the single cell that an automaton starts from in the middle of a board; none for random ones.
+
+    Example:
+        >>> from hardwire.circuit import Grid
+        >>> Grid(3, "zero").seed
+        ()
     """
 
     side: int
