@@ -4,12 +4,12 @@ import pytest
 
 import hardwire as hw
 from hardwire.study.reporting.content import Report, Section
-from hardwire.study.reporting.figure import Figure, draw, legend_below, panels
+from hardwire.study.reporting.figure import Figure, Margins, draw, legend_below, panels
 from hardwire.study.reporting.pages import NOT_RUN, fill, fill_pages
 from hardwire.study.reporting.table import TableCell, table
 
 TABLE = table("speeds", "Speeds", ["Ball", "Speed"], [["red", TableCell("1.5", "2", "differ")]], notes=["a rule"])
-DRAWN = draw(lambda drawing: drawing.subplots().plot([1, 2]), 2, 2)
+DRAWN = draw(lambda drawing: panels(drawing, 1)[0].plot([1, 2]), 2, 2)
 FIGURE = Figure("course", "Course", "It falls.", "", *DRAWN, TABLE)
 REPORT = Report(
     "R", [], [Section("balls", "Balls", [TABLE], [FIGURE], text=["first", "second"], chips=[("1 red", "good")])]
@@ -77,3 +77,37 @@ def test_a_legend_names_every_line_once_and_the_lowest_panel_of_each_column_has_
     svg, _ = draw(paint, 3, 3)
     assert not seen, "nothing is drawn before it is asked for"
     assert svg().startswith("<?xml") and seen == {"labels": ["a", "b", "c"], "numbers": [False, True, True]}
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_room_that_is_given_and_not_measured_suffices_for_every_text(count):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Drawing
+    from matplotlib.text import Text
+
+    drawing = Drawing(figsize=(7.2, 2.6 * -(-count // 2) + 0.8))
+    axes = panels(drawing, count, sharex=True)
+    for axis in axes:
+        for name in ("Soft-Gumbel", "Gumbel-ST", "Gumbel-ST+CAGE", "Hard-ST"):
+            axis.plot([0, 40_000], [-2.25, 50_000], label=name)
+        axis.set(title="τ=0.05", xlabel="iteration", ylabel="iterations")
+    legend_below(drawing)
+    Margins().arrange(drawing)
+    FigureCanvasAgg(drawing).draw()
+    texts = [text for text in drawing.findobj(Text) if text.get_text() and text.get_visible()]
+    texts = [text for text in texts if text not in hidden(axes)]
+    boxes = {text: text.get_window_extent() for text in texts}
+    for n, (text, box) in enumerate(boxes.items()):
+        assert box.x0 >= 0 and box.y0 >= 0 and box.x1 <= drawing.bbox.x1 and box.y1 <= drawing.bbox.y1, text
+        assert not any(box.overlaps(other) for other in list(boxes.values())[:n]), text
+
+
+def hidden(axes):
+    """Tick labels beyond the ends of an axis, or of inner panels, which are not drawn."""
+    ticks = [tick for axis in axes for side in (axis.xaxis, axis.yaxis) for tick in side.get_major_ticks()]
+    return [tick.label1 for tick in ticks if not tick.label1.get_window_extent().width or not inside(tick)]
+
+
+def inside(tick):
+    low, high = sorted(tick.axes.get_xlim() if tick.__name__.startswith("x") else tick.axes.get_ylim())
+    return low <= tick.get_loc() <= high

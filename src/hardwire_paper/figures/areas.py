@@ -5,7 +5,7 @@ import statistics
 from typing import Any
 
 from hardwire.gates import GATE_NAMES
-from hardwire.study.reporting.figure import Figure, draw, legend_below, panels
+from hardwire.study.reporting.figure import Figure, Margins, colour_bar, draw, legend_below, panels
 from hardwire_paper import printed
 from hardwire_paper.figures.style import figure_of
 from hardwire_paper.groups import RunGroup
@@ -30,7 +30,7 @@ def gap_heatmap(group: RunGroup) -> Figure:
             axis.set_xticks([x + 0.5 for x in range(len(group.taus))], [f"{tau:g}" for tau in group.taus])
             axis.set_yticks([y + 0.5 for y in range(len(group.depths))], group.depths)
             axis.grid(False)
-        drawing.colorbar(mesh, ax=axes, label="final gap (points)", shrink=0.8)
+        colour_bar(drawing, mesh, "final gap (points)", room=1.2)
 
     keys = sorted(cells, key=lambda key: (group.methods.index(key[0]), *key[1:]))
     height = math.ceil(len(group.methods) / 2) * (1.1 + 0.35 * len(group.depths)) + 0.3
@@ -41,7 +41,7 @@ def gap_heatmap(group: RunGroup) -> Figure:
         where='The paper\'s figure "Gap heatmaps on MNIST".',
         caption="A^M - A^hard at the end, mean over seeds. Blue: deployment outperforms training (training failure). "
         "In the paper Hard-ST and CAGE are uniformly near zero and Gumbel-ST is at -40 to -60 for τ ≤ 0.1.",
-        drawn=draw(paint, 7.2, height),
+        drawn=draw(paint, 7.2, height, margins=Margins(right=1.35, left=0.65)),
         columns=["Method", "Layers", "τ", "Final gap (points)"],
         rows=[[method_name(key[0]), key[1], f"{key[2]:g}", f"{cells[key]:.2f}"] for key in keys],
     )
@@ -61,7 +61,7 @@ def factorial(group: RunGroup) -> Figure | None:
     known = group.dataset == "mnist-binary" and tau == 2.0 and depth == printed.MAIN_DEPTH
 
     def paint(drawing: Any) -> None:
-        axis = drawing.subplots()
+        (axis,) = panels(drawing, 1)
         grid = [[peaks.get(method, float("nan")) for method in row] for row in _FIGURE_1]
         axis.pcolormesh(grid, cmap="RdBu_r", vmin=-reach, vmax=reach, edgecolors="white", linewidth=2)
         for y, row in enumerate(_FIGURE_1):
@@ -82,7 +82,7 @@ def factorial(group: RunGroup) -> Figure | None:
         f"Peak selection gap of the 2 x 2, L={depth}, {tau_name(tau)}",
         where="The paper's figure 1, bottom right: peak, at τ=2, L=6.",
         caption="The largest gap in points over the last 80% of training, mean over seeds.",
-        drawn=draw(paint, 4.6, 3.2),
+        drawn=draw(paint, 4.6, 3.2, margins=Margins(bottom=0.35, top=0.15)),
         columns=["Method", "Late peak (points)"],
         rows=[[method_name(method), f"{value:.2f}"] for method, value in peaks.items()],
     )
@@ -98,7 +98,7 @@ def gate_usage(group: RunGroup) -> Figure:
             shares[method] = [100 * statistics.fmean(values) for values in zip(*layers, strict=True)]
 
     def paint(drawing: Any) -> None:
-        axis = drawing.subplots()
+        (axis,) = panels(drawing, 1)
         width = 0.85 / len(shares)
         for place, (method, values) in enumerate(shares.items()):
             spots = [gate + (place + 0.5) * width - 0.425 for gate in range(len(values))]
@@ -115,7 +115,7 @@ def gate_usage(group: RunGroup) -> Figure:
         where='The paper\'s figure "Gate usage distribution".',
         caption="Deployed gates over all layers and seeds; dotted: 1/16. In the paper Hard-ST uses XOR and XNOR for "
         "~11% of its neurons each, the other methods for 6 to 8%.",
-        drawn=draw(paint, 7.2, 4.4),
+        drawn=draw(paint, 7.2, 4.4, margins=Margins(bottom=1.0, top=0.15)),
         columns=["Method", "Gate", "Share (%)"],
         rows=[
             [method_name(method), gate, f"{value:.2f}"]

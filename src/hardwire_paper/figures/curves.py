@@ -55,7 +55,7 @@ def accuracy_against_tau(group: RunGroup) -> Figure:
     }
 
     def paint(drawing: Any) -> None:
-        axis = drawing.subplots()
+        (axis,) = panels(drawing, 1)
         for method, by_tau in finals.items():
             means, spreads = zip(*map(_mean_and_spread, by_tau.values()), strict=True)
             axis.errorbar(list(by_tau), means, yerr=spreads, capsize=3, **line_style(method))
@@ -128,7 +128,7 @@ def commitment_by_layer(group: RunGroup) -> Figure:
     numbers = range(1, group.main_depth + 1)
 
     def paint(drawing: Any) -> None:
-        axis = drawing.subplots()
+        (axis,) = panels(drawing, 1)
         for method, values in lines.items():
             axis.plot(numbers, values, **line_style(method))
         axis.set(xlabel="layer", ylabel="commitment (%)", ylim=(0, 100), xticks=numbers)

@@ -7,6 +7,8 @@ import math
 import statistics
 from typing import Any
 
+from matplotlib.ticker import LogFormatter
+
 from hardwire.study.reporting.figure import Figure, draw, legend_below, panels
 from hardwire.study.reporting.table import Cells
 from hardwire_paper.figures.style import figure_of
@@ -82,6 +84,8 @@ def gradients(group: RunGroup) -> Figure | None:
                 )
         for method, axis in axes.items():
             axis.set(title=method_name(method), ylabel="gradient", xlabel="iteration")
+            axis.yaxis.set_major_formatter(lambda value, _: f"{value:g}")  # 0.001: powers as formulas are slow to draw
+            axis.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1.0, 0.4)))
         legend_below(drawing)
 
     rows: list[Cells] = [

@@ -29,7 +29,9 @@ def systems_section(verdicts: list[SystemVerdict]) -> Section:
         "Gap by system and method",
         "Every seed's gap as a dot, the largest in training as a stroke, coloured by what was expected.",
         _WHERE,
-        *draw(lambda drawing: _draw(drawing.subplots(), verdicts), 9, 0.36 * len(verdicts) + 1.6, dpi=150),
+        *draw(
+            lambda drawing: _draw(drawing.subplots(), verdicts), 9, 0.36 * len(verdicts) + 1.6, dpi=150, margins=None
+        ),
         table("systems-gaps-data", "Gap by system and method: data", ["Row", "Seed", "Gap"], points),
     )
     scale = "Architecture search on digits, experts and codebooks on MNIST; the paper has no runs of these."

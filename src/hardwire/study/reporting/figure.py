@@ -76,15 +76,60 @@ class Figure:
         return body.replace(INK, "currentColor")
 
 
+@dataclass(frozen=True)
+class Margins:
+    """Room around axes in inches, for tick labels, axis labels and titles.
+
+    Measuring every text to find out how much room it takes is most of matplotlib's work, and a report has a hundred
+    figures. So the room is given.
+
+    Attributes:
+        left, right, bottom, top: At the edges of the figure, and `left` and `bottom` also between panels.
+        legend_row: Height of a row of the legend below.
+    """
+
+    left: float = 0.85
+    right: float = 0.25
+    bottom: float = 0.6
+    top: float = 0.32
+    legend_row: float = 0.26
+
+    def arrange(self, drawing: Any) -> None:
+        """Places the axes that `panels` made, their labels and their titles."""
+        placed = [axes for axes in drawing.axes if axes.get_subplotspec() is not None]
+        rows, columns = placed[0].get_gridspec().get_geometry()
+        width, height = drawing.get_size_inches()
+        legend = self.legend_row * sum(math.ceil(len(box.get_texts()) / _LEGEND_COLUMNS) for box in drawing.legends)
+        across = (width - columns * self.left - self.right) / columns  # of one panel
+        up = (height - legend - rows * (self.bottom + self.top)) / rows
+        drawing.subplots_adjust(
+            left=self.left / width,
+            right=1 - self.right / width,
+            bottom=(legend + self.bottom) / height,
+            top=1 - self.top / height,
+            wspace=self.left / across,
+            hspace=(self.bottom + self.top) / up,
+        )
+        for axes in placed:
+            axes.set_title(axes.get_title(), y=1.0)  # given, so not looked for
+            axes.xaxis.set_label_coords(0.5, -0.3 / up)
+            axes.yaxis.set_label_coords((0.24 - self.left) / across, 0.5)
+
+
+_LEGEND_COLUMNS = 3
+_MARGINS = Margins()
+
+
 def draw(
-    paint: Callable[[Any], None], width: float, height: float, dpi: int = 120
+    paint: Callable[[Any], None], width: float, height: float, dpi: int = 120, margins: Margins | None = _MARGINS
 ) -> tuple[Callable[[], str], Callable[[], bytes]]:
     """Returns functions that draw.
 
     Args:
-        paint: Draws on a matplotlib figure.
+        paint: Draws on a matplotlib figure, on the axes of `panels`.
         width, height: Its size in inches.
         dpi: Of the PNG.
+        margins: Room around the axes. None measures all texts instead, which takes twice as long.
 
     Returns:
         Two functions: one returns the SVG, the other the PNG. Each draws once.
@@ -93,11 +138,13 @@ def draw(
     kept: list[Drawing] = []  # from the SVG to the PNG, and no longer: a report has many
 
     def drawn() -> tuple[Drawing, str]:
-        drawing = Drawing(figsize=(width, height), layout="constrained")
+        drawing = Drawing(figsize=(width, height), layout="constrained" if margins is None else None)
         paint(drawing)
+        if margins is not None:
+            margins.arrange(drawing)
         vector = io.StringIO()
         FigureCanvasSVG(drawing).print_svg(vector, metadata={"Date": None})  # type: ignore[no-untyped-call]
-        drawing.set_layout_engine("none")  # finding out where the axes go is half of the work, and is done
+        drawing.set_layout_engine("none")  # measured once is enough
         return drawing, vector.getvalue()
 
     @functools.cache
@@ -138,4 +185,12 @@ def legend_below(drawing: Any) -> None:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
     if handles:
-        drawing.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3)
+        drawing.legend(handles.values(), handles.keys(), loc="lower center", ncols=_LEGEND_COLUMNS, borderaxespad=0.2)
+
+
+def colour_bar(drawing: Any, colours: Any, label: str, room: float) -> None:
+    """Draws what colours mean at the right edge, in a margin of `room` inches."""
+    width = drawing.get_figwidth()
+    axes = drawing.add_axes((1 - (room - 0.15) / width, 0.2, 0.15 / width, 0.6))
+    drawing.colorbar(colours, cax=axes, label=label)
+    axes.grid(False)
