@@ -22,6 +22,7 @@ def digits():
     return Circuit.from_network(net).simplify().tested(data), data.raw("test")
 
 
+@pytest.mark.program
 @pytest.mark.skipif(
     not (shutil.which("arm-none-eabi-gcc") and shutil.which("qemu-system-arm")),
     reason="needs a Cortex-M compiler and emulator: apt install gcc-arm-none-eabi qemu-system-arm",

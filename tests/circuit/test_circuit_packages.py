@@ -150,6 +150,7 @@ def test_the_sketch_of_an_arduino_library_compiles_and_answers_by_name(number, t
     assert circuit.verify(source / "net.c").equal
 
 
+@pytest.mark.program
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="needs cmake: apt install cmake")
 def test_a_zephyr_module_names_its_source_and_its_sample_compiles(tmp_path):
     circuit = table_circuit()

@@ -127,6 +127,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
+@pytest.mark.program
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node: apt install nodejs")
 def test_the_javascript_module_runs_in_node_and_quantizes_as_python_does(exported, tmp_path):
     folder, raw, classes, _, _ = exported
@@ -153,6 +154,7 @@ console.log(JSON.stringify([...model.predict(model.quantize({x.ravel().tolist()}
     assert json.loads(answer) == circuit.predict(x, raw=True).tolist()
 
 
+@pytest.mark.program
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node: apt install nodejs")
 def test_a_number_in_node_is_that_of_python_whatever_the_file_is_called(tmp_path):
     x = np.random.default_rng(0).normal(size=(200, 3)).astype(np.float32)

@@ -132,7 +132,8 @@ def plain_circuit() -> hw.Circuit:
 def read_circuit(path: Path) -> hw.Circuit:
     loaded = hw.Circuit.load(path)
     loaded.predict(np.zeros((2, loaded.inputs), np.uint8))
-    loaded.simplify()
+    with patch("hardwire.circuit.equivalence.has_abc", lambda: False):  # a solver for each file would take most of it
+        loaded.simplify()
     if loaded.encoder is not None:
         loaded.predict(np.zeros((2, loaded.encoder.raw_features), np.float32), raw=True)
     return loaded

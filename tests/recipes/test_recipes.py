@@ -81,6 +81,7 @@ def test_a_recipe_cannot_name_files_outside_its_folder(tmp_path, name):
         ("a." * 30_000 + "a = 1", "32 dots"),
         ("a = {" + "a." * 30_000 + "a = 1}", "32 dots"),
         ("a = " + "[" * 30_000, "nested too deeply"),
+        ("a = " + "9" * 5_000, "valid TOML: a number in it has thousands of digits$"),
         ("a = " + "{a=" * 20_000, "nested too deeply"),
         ("iterations = " + "9" * 5_000, "not valid TOML"),
         ("# " + "x" * 300_000, "longer than 256 kB"),

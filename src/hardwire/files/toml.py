@@ -44,6 +44,8 @@ def parse_toml(content: str | bytes, name: str) -> dict[str, Any]:
     except RecursionError:
         raise HardwireError(f"{name} is not valid TOML: its brackets are nested too deeply") from None
     except ValueError as error:  # of the parser, of a number with thousands of digits, or of _check_keys
+        if "integer string conversion" in str(error):  # Python's advice is for programmers
+            raise HardwireError(f"{name} is not valid TOML: a number in it has thousands of digits") from None
         raise HardwireError(f"{name} is not valid TOML: {str(error)[:200]}") from None  # it may quote a long key
 
 

@@ -63,7 +63,7 @@ def check_tables(db: sqlite3.Connection, expected: sqlite3.Connection) -> None:
     """Raises DamagedContent if the database has other tables than the expected one, or anything that is no table."""
     ours, theirs = _objects(expected), _objects(db)
     if strange := sorted(f"{kind} {name}" for kind, name in theirs.keys() - ours.keys()):
-        raise DamagedContent(f"it has a {shortened(strange[0])}, which no store has")
+        raise DamagedContent(f"it holds {shortened(strange[0])}, which no store does")
     for (kind, name), sql in ours.items():
         if theirs.get((kind, name), "") != sql:
             raise DamagedContent(f"its {kind} {name} is missing, or not the one that stores have")

@@ -92,6 +92,8 @@ def _gates(circuit: Circuit, own: InputFormat, c: CText, word: int) -> tuple[Net
             return read_row(circuit, own, _parts(c), c.number("SLOTS") if c.has("#define SLOTS ") else 0)
         theirs = own if own.kind == "bits" else _input_format(own, c, word)
         netlist, words = _table_or_code(circuit, c, word)
+    except HardwireError:  # which is a ValueError as well, and says all this already
+        raise
     except ValueError as error:
         raise c.refused(str(error)) from None
     return netlist, theirs, words
