@@ -1,6 +1,8 @@
 import os
 import signal
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # of programs that tests start; in here `one_thread` below is enough
+
 import pytest
 import torch
 from cases import needs_native

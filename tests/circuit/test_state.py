@@ -133,6 +133,32 @@ def test_what_a_reader_does_not_understand_is_refused(suffix, tmp_path):
     assert not circuit.verify(path)
 
 
+@pytest.mark.parametrize("suffix", [".v", ".c"])
+@pytest.mark.parametrize(
+    "hidden", ["{} \x0b{}", "{} \x0c{}", "{} \x85{}", "{} \u2028{}", "{} \r{}", "{} \\\n{}", "{} off\n{}"]
+)
+def test_a_comment_cannot_take_a_line_away_from_a_compiler(suffix, hidden, tmp_path):
+    """The register keeps what it had, though every line of the export is in the file."""
+    circuit, path = hw.Circuit.from_loop(loop_network()), tmp_path / f"loop{suffix}"
+    circuit.export(path)
+    assert circuit.verify(path, steps=0)
+    lines = path.read_text().split("\n")
+    update = next(i for i, line in enumerate(lines) if "s <= d;" in line or "= d[i];" in line)
+    lines[update] = hidden.format("// " if suffix == ".v" else "/// ", lines[update])
+    path.write_bytes("\n".join(lines).encode())
+    with pytest.raises(hw.HardwireError, match="cannot read"):
+        circuit.verify(path, steps=0)
+
+
+def test_a_file_that_lost_a_line_of_its_registers_is_refused(tmp_path):
+    circuit, path = hw.Circuit.from_loop(loop_network()), tmp_path / "loop.v"
+    circuit.export(path)
+    lines = [line for line in path.read_text().split("\n") if "y[" not in line and "d[3] =" not in line]
+    path.write_text("\n".join(lines))
+    with pytest.raises(hw.HardwireError, match="it has 6 registers and 5 of their next values"):
+        circuit.verify(path, steps=0)
+
+
 @pytest.mark.skipif(not has_yosys(), reason="needs yosys: pip install pyosys")
 @pytest.mark.parametrize("initial", [[1, 0, 1, 1, 0, 0], "zeros"])
 def test_yosys_and_abc_read_the_same_circuit_through_five_steps_from_reset(initial, tmp_path):

@@ -151,6 +151,42 @@ def write_logic(path: Path) -> None:
     plain_circuit().export(path)
 
 
+# Circuits with state
+
+
+def loop() -> hw.LogicNetwork:
+    cell = [hw.LogicLayer(7, 12, seed=1), hw.LogicLayer(12, 8, seed=2)]
+    return hw.LogicNetwork(layers=[hw.Recurrent(cell, 3, 4, initial="learned", seed=0)], classes=2, seed=0)
+
+
+def grid() -> hw.LogicNetwork:
+    return hw.LogicNetwork(
+        layers=[hw.CellularAutomaton((3, 3), channels=2, widths=[8], steps=2, seed=0)], classes=2, seed=0
+    )
+
+
+@functools.cache
+def state_circuit() -> hw.Circuit:
+    return hw.Circuit.from_loop(loop().eval())
+
+
+def write_state(path: Path) -> None:
+    state_circuit().export(path)
+
+
+def read_state_circuit(path: Path) -> hw.Circuit:
+    loaded = hw.Circuit.load(path)
+    loaded.simplify()
+    width = loaded.inputs if loaded.state is None else loaded.inputs - loaded.state.bits
+    loaded.run(np.zeros((2, 3, width), np.uint8))
+    return loaded
+
+
+def read_state(path: Path) -> bool:
+    """Whether the file does what the circuit does."""
+    return bool(state_circuit().verify(path, steps=0))
+
+
 # Data
 
 X = np.random.default_rng(0).integers(0, 2, (9, 4))
@@ -259,6 +295,24 @@ READERS = {
         hostile_files.array_file_mutations,
         lambda a, b: a.digest == b.digest,
     ),
+    "loop.safetensors": Reader(
+        functools.partial(write_model, loop), read_network, hostile_files.array_file_mutations, same_state
+    ),
+    "grid.safetensors": Reader(
+        functools.partial(write_model, grid), read_network, hostile_files.array_file_mutations, same_state
+    ),
+    "state.circuit": Reader(
+        lambda path: state_circuit().save(path),
+        read_state_circuit,
+        hostile_files.array_file_mutations,
+        lambda a, b: a.digest == b.digest,
+    ),
+    "state.aig": Reader(write_state, read_state, by_content(token_mutations)),
+    "state.aag": Reader(write_state, read_state, by_content(token_mutations)),
+    "state.v": Reader(write_state, read_state, by_content(token_mutations)),
+    "state.c": Reader(write_state, read_state, by_content(token_mutations)),
+    "state.wasm": Reader(write_state, read_state, by_content(functools.partial(mutations, seed=1))),
+    "state.blif": Reader(write_state, read_state, by_content(token_mutations), tool=True),
     "net.aig": Reader(write_logic, read_logic, by_content(token_mutations)),
     "net.aag": Reader(write_logic, read_logic, by_content(token_mutations)),
     "net.wasm": Reader(write_logic, read_logic, by_content(functools.partial(mutations, seed=1))),

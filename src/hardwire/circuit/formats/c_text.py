@@ -15,7 +15,7 @@ import numpy.typing as npt
 from hardwire.errors import HardwireError
 
 Line = tuple[int, str]  # number and content
-_TRICKS = re.compile(r"\\[ \t]*$|\?\?|[^\n\t\x20-\x7e\x80-\U0010ffff]", flags=re.MULTILINE)
+TRICKS = re.compile(r"\\[ \t]*$|\?\?|[^\n\t\x20-\x7e\x80-\U0010ffff]", flags=re.MULTILINE)
 _SEPARATORS = str.maketrans("{},", "   ")
 
 
@@ -75,7 +75,7 @@ class CText:
 
 def logical_lines(path: Path, text: str) -> list[Line]:
     """Returns the lines that are not blank, with comments and repeated blanks replaced by one blank."""
-    trick = _TRICKS.search(text)
+    trick = TRICKS.search(text)
     if trick:
         number = text.count("\n", 0, trick.start()) + 1
         raise HardwireError(f"cannot verify {path}: line {number} has {trick[0].strip()!r}, which no export has")

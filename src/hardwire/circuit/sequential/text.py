@@ -1,14 +1,17 @@
 """Circuits with state as Verilog with registers, and as C with a struct of state.
 
 Both are lists of assignments in the same words. A file is read back from these lines, written once more from what was
-read, and refused unless that gives the same text: so whatever a reader does not understand cannot hide in it. In C a
-word holds 64 circuits that run side by side.
+read, and refused unless that gives the same text: so whatever a reader does not understand cannot hide in it. Comments
+may stand at the top only: inside they can take lines away from a compiler (a backslash at their end, "translate_off").
+In C a word holds 64 circuits that run side by side.
 """
 
+import itertools
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from hardwire.circuit.formats.c_text import TRICKS
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.sequential.state import State
 from hardwire.errors import HardwireError
@@ -94,8 +97,12 @@ def to_text(netlist: Netlist, state: State, name: str, language: Language) -> st
 
 def from_text(text: str, path: Path, language: Language) -> tuple[Netlist, State]:
     """The netlist and state of a file that `to_text` wrote, from its own lines."""
-    lines = [line for line in text.splitlines() if not line.startswith(language.comment.strip())]
-    text = "\n".join([*lines, ""])
+    trick = TRICKS.search(text)
+    if trick:
+        raise HardwireError(f"cannot read {path}: it has {trick[0].strip() or trick[0]!r}, which no export has")
+    lines = text.split("\n")  # and not splitlines, to which a form feed ends a line that goes on for a compiler
+    lines = list(itertools.dropwhile(lambda line: line.startswith(language.comment.strip()), lines))
+    text = "\n".join(lines)
     name, initial = re.search(r"(?:module (\w+) \(|void (\w+)_reset\()", text), language.initial.search(text)
     inputs = re.search(r"(?:input \[(\d+)-1:0\] x|x\[(\d+)\],)", text)
     if name is None or initial is None or inputs is None:
@@ -126,8 +133,8 @@ def _netlist(lines: list[str], bits: int, given: int, path: Path, language: Lang
                 outputs.append(nodes[text])
         except KeyError:
             raise HardwireError(f"cannot read {path}: the line {line.strip()!r:.80} is none of a gate") from None
-    if not outputs:
-        raise HardwireError(f"cannot read {path}: it has no outputs")
+    if len(outputs) < bits:
+        raise HardwireError(f"cannot read {path}: it has {bits} registers and {len(outputs)} of their next values")
     gates, first, second = zip(*rows, strict=True) if rows else ((), (), ())
     return Netlist(bits + given, list(gates), list(first), list(second), outputs)  # type: ignore[arg-type]
 
