@@ -32,6 +32,8 @@ def refused(path, message):
         ("wire [1_000_000_000:0] w;", "a vector of 1000000000 bits is too long"),
         ("wire w = 1_0_0_0_0_0_0_0_0'd1;", "a vector of 100000000 bits is too long"),
         ("wire \x00;", "line 2 has"),
+        ("// synthesis translate_off", "to some tools the comment 'translate_off' takes lines away"),
+        ("/* synopsys TRANSLATE_OFF */", "takes lines away"),
     ],
 )
 def test_verilog_that_reaches_outside_of_its_file_is_refused_before_yosys_sees_it(line, message, tmp_path, monkeypatch):

@@ -200,7 +200,7 @@ def test_what_cannot_be_chosen_is_one_line(digits):
 
 
 def test_a_recipe_chooses_before_it_trains(tmp_path, monkeypatch):
-    monkeypatch.setattr(hw.records.running, "count_luts", lambda circuit: {})  # takes seconds
+    monkeypatch.setattr("hardwire.records.running.count_luts", lambda circuit: {})  # takes seconds
     recipe = as_written(RECIPE, tmp_path)
     made = hw.records.run_recipe(recipe, tmp_path / "out")
     assert made["gates"] == 4 * 64 + 3 * 64 + 80 and made["recipe"]["choose"] == recipe.choose

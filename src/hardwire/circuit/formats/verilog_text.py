@@ -15,6 +15,7 @@ from hardwire.errors import HardwireError
 
 MOST_BITS = 1 << 20  # of a vector: a few bytes could make yosys take gigabytes and minutes
 _FOREIGN = re.compile(r"`\w{0,30}|\$\w{0,30}|[\"\\]|(?<!@)\(\*(?!\))|\d{11}|[^\n\t\x20-\x7e]")
+_SWITCH = re.compile(r"translate[_ ]o(?:n|ff)|synthesis[_ ]o(?:n|ff)", re.IGNORECASE)
 _COMMENT = re.compile(r"//|/\*")
 _WIDTH = re.compile(r"\[ ?(\d{1,10})|: ?(\d{1,10}) ?\]|\b(\d{1,10}) ?'|\{ ?(\d{1,10}) ?\{")  # ranges, sizes, repeats
 
@@ -46,13 +47,15 @@ def _without_comments(path: Path, text: str) -> Iterator[str]:
     at = 0
     while start := _COMMENT.search(text, at):
         yield text[at : start.start()]
-        if start[0] == "//":
-            end = text.find("\n", start.end())
+        line = start[0] == "//"
+        end = text.find("\n" if line else "*/", start.end())
+        if end < 0 and not line:
+            raise HardwireError(f"cannot read {path}: a comment does not end")
+        if switch := _SWITCH.search(text, start.end(), len(text) if end < 0 else end):
+            raise HardwireError(f"cannot read {path}: to some tools the comment {switch[0]!r} takes lines away")
+        if line:
             at = len(text) if end < 0 else end
             continue
-        end = text.find("*/", start.end())
-        if end < 0:
-            raise HardwireError(f"cannot read {path}: a comment does not end")
         yield "\n" * text.count("\n", start.start(), end)
         at = end + 2
     yield text[at:]
