@@ -14,6 +14,16 @@ std::int64_t tile_count(std::int64_t batch, int samples) { return (batch + sampl
 
 std::int64_t part_begin(std::int64_t part, std::int64_t parts, std::int64_t tiles) { return part * tiles / parts; }
 
+// How many parts in front one thread adds up as it goes, which spares the memory of all but one. It comes to the same
+// bits where parts are single tiles, and a tile adds a single number to each sum.
+std::int64_t parts_in_front(const Stack& stack, bool single_tiles, std::int64_t parts, int threads) {
+  bool once = single_tiles && stack.steps.size() == stack.levels.size();
+  for (const Level& level : stack.levels) once &= level.row_of.empty();
+  for (const Stage& stage : stack.stages) once &= !stage.trees;
+  const std::int64_t workers = std::max(threads, 1);
+  return once ? (parts + workers - 1) / workers : 1;
+}
+
 // Who reads the inputs of each level with fixed wires: made on first use, so before threads start.
 void make_readers(const Pass& pass, bool to_input) {
   const Stack& stack = pass.stack;
@@ -60,18 +70,21 @@ void Engine::backward(const Choice& choice, const Samples& samples, const Head& 
   const std::int64_t tiles = tile_count(samples.batch, choice.packed ? kWordSamples : kTileSamples);
   const std::int64_t stride = stack_.sums + choice.sampled_sums;
   const std::int64_t most = std::clamp(kMaxSums / stride, kMinParts, kMaxParts), parts = std::min(tiles, most);
-  float* sums = sums_.get<float>(parts * stride);
+  const std::int64_t front = parts_in_front(stack_, choice.packed && parts == tiles, parts, threads);
+  const std::int64_t kept = parts - front + 1;
+  float* sums = sums_.get<float>(kept * stride);
   // to clear what is then written is a tenth of a pass with learned wires
   const std::int64_t cleared = choice.packed ? stack_.cleared : stride;
-  parallel_for(threads, parts, [&](std::int64_t part, int worker) {
-    float* own = sums + part * stride;
+  parallel_for(threads, kept, [&](std::int64_t task, int worker) {
+    float* own = sums + task * stride;
     std::memset(own, 0, cleared * sizeof(float));
-    const std::int64_t first = part_begin(part, parts, tiles), end = part_begin(part + 1, parts, tiles);
+    const std::int64_t first = task ? part_begin(task + front - 1, parts, tiles) : 0;
+    const std::int64_t end = part_begin(task + front, parts, tiles);
     for (std::int64_t tile = first; tile < end; ++tile)
       (choice.packed ? packed_backward : floats_backward)(pass, top, tile, scratch_[worker],
                                                           {own, choice.packed && tile == first}, in_gradient);
   });
-  logit_gradients(stack_, choice, logits, rules, sums, parts, threads, gradients);
+  logit_gradients(stack_, choice, logits, rules, sums, kept, threads, gradients);
 }
 
 }  // namespace hardwire
