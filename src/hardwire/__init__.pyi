@@ -62,6 +62,7 @@ from .systems import SoftMoE as SoftMoE
 from .systems import TopExperts as TopExperts
 from .systems import VectorQuantizer as VectorQuantizer
 from .temperature import CAGE as CAGE
+from .training import AreaPrice as AreaPrice
 from .training import Callback as Callback
 from .training import History as History
 from .training import RedrawWires as RedrawWires

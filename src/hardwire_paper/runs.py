@@ -67,6 +67,11 @@ class Scale:
         return [*self.special, *filter(None, [self.reading])]
 
     @property
+    def of_tables(self) -> bool:
+        """Whether the networks consist of look-up tables."""
+        return any(text.startswith("arity ") for text in self.special)
+
+    @property
     def beyond_paper(self) -> bool:
         """Whether the networks themselves differ from the paper's, and not only how long they train."""
         known_reading = self.reading in ("", reading_words("gumbel-st", OTHER_READING))
@@ -133,7 +138,7 @@ class NetworkRun:
 
 
 _SCALE = ("width", "iterations", "learning_rate", "batch_size", "evaluate_every")
-_OTHER_NETWORKS = ("wiring", "candidates", "start", "noise")
+_OTHER_NETWORKS = ("arity", "wiring", "candidates", "start", "noise")
 _SPECIAL = (*_OTHER_NETWORKS, "minutes", "validation")
 _USUAL = {"wiring": "random", "start": "normal", "noise": "pass"}  # the paper's, or taken to be
 

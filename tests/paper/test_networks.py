@@ -9,12 +9,16 @@ import small_studies
 import torch
 
 import hardwire as hw
+from hardwire.errors import HardwireError
 from hardwire.study.description import load
 from hardwire.study.kinds import StudyJob
+from hardwire.study.store import Result
 from hardwire.training import Record, TrainingRun
 from hardwire_paper.networks import arguments
+from hardwire_paper.networks.stored import check_result
 from hardwire_paper.networks.train import TimeLimit, run
 from hardwire_paper.progress import ProgressCallback
+from hardwire_paper.runs import NetworkRun
 
 
 def test_a_run_of_a_fixed_time_counts_the_time_of_all_its_attempts(monkeypatch):
@@ -94,3 +98,16 @@ def test_the_reading_of_the_straight_through_estimator_is_part_of_what_a_run_is(
     assert {method: len(runs) for method, runs in names.items()} == {"gumbel-st": 3, "hard-st": 2, "soft-mix": 1}
     assert estimators["gumbel-st"] == {("clean", "mixture"), ("noisy", "chosen"), ("noisy", "mixture")}
     assert estimators["hard-st"] == {("clean", "mixture"), ("noisy", "chosen")}
+
+
+def test_look_up_tables_are_runs_of_a_study_whose_results_a_report_accepts(tmp_path):
+    text = small_studies.SMALL.replace('methods = ["soft-mix", "hard-st", "gumbel-st+cage"]', 'methods = ["gumbel-st"]')
+    text = text.replace("[0.5, 2.0]", "[1.0]").replace("[60]", "[5]").replace("[100]", "[20]")
+    configs = small_studies.parse(text + "[arity.2]\n[arity.4]\nwiring = 'learned'\ncandidates = 4\n").configs
+    assert [config["arity"] for config in configs] == [2, 4]
+    outcome = run(StudyJob(configs[1], tmp_path / "run"))
+    result = Result("key", configs[1], "code", list(outcome.records), dict(outcome.measurements), 1.0, None)
+    check_result(result)
+    assert NetworkRun.of(result).scale.beyond_paper and "gate_usage" not in outcome.records[0]
+    with pytest.raises(HardwireError, match="arity 7 is not from 2 to 6"):
+        small_studies.parse("arity = [7]\n" + text)

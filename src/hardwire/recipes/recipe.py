@@ -37,6 +37,7 @@ class Recipe:
         cooldown: Whether they are constant for 60% of the steps and then fall, instead of the cosine.
         augment: Arguments of `hw.data.augment`.
         redraw: Arguments of `hw.RedrawWires`.
+        area: Arguments of `hw.AreaPrice`.
         choose: Arguments of `hw.choose_by_use`: layers whose kernels or neurons are chosen before the training.
         seed: Seed of everything random.
 
@@ -62,6 +63,7 @@ class Recipe:
     cooldown: bool = False
     augment: dict[str, Any] = field(default_factory=dict)
     redraw: dict[str, Any] = field(default_factory=dict)
+    area: dict[str, Any] = field(default_factory=dict)
     choose: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
 
@@ -100,7 +102,7 @@ class Recipe:
 
 _TYPES: dict[str, type] = {
     **dict.fromkeys(("name", "title", "data"), str),
-    **dict.fromkeys(("rates", "network", "augment", "redraw", "choose"), dict),
+    **dict.fromkeys(("rates", "network", "augment", "redraw", "area", "choose"), dict),
     "layers": list,
     **dict.fromkeys(("decay", "cooldown"), bool),
 }

@@ -4,6 +4,7 @@ Everything random is a function of (seed, iteration), so no generator state has 
 next.
 """
 
+from hardwire.training.area import AreaPrice
 from hardwire.training.callbacks import Callback, TrainingRun
 from hardwire.training.choosing import ChosenLayers, LayerChoice, choose_by_use
 from hardwire.training.curriculum import Curriculum, curriculum
@@ -19,6 +20,7 @@ from hardwire.training.tensorboard import TensorBoard
 from hardwire.training.train import TrainedNetwork, train
 
 __all__ = [
+    "AreaPrice",
     "Callback",
     "ChosenLayers",
     "Curriculum",

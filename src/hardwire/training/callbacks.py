@@ -81,6 +81,9 @@ class Callback:
             run: The state of the run.
         """
 
+    def on_gradient(self, run: TrainingRun) -> None:
+        """Called at each step between the gradient and the optimizer, which will use what `.grad` then holds."""
+
     def on_step(self, run: TrainingRun) -> None:
         """Called after each step. This happens tens of thousands of times: keep it light.
 

@@ -55,6 +55,7 @@ def _own_settings(recipe: Recipe) -> dict[str, Any]:
         "layers": tuple(recipe.layers),
         "augment": recipe.augment,
         "redraw": recipe.redraw or None,
+        "area": recipe.area or None,
         "choose": recipe.choose or None,
         "evaluate_every": max(1, recipe.iterations // EVALUATIONS),
         "wiring": "random",
@@ -85,6 +86,7 @@ def recipe_of(settings: Settings, classes: int, name: str = "settings") -> Recip
         cooldown=settings.schedule == "cooldown",
         augment=dict(settings.augment),
         redraw=_redraw(settings.redraw),
+        area=dict(settings.area or {}),
         choose=dict(settings.choose or {}),
         seed=settings.seed,
     )

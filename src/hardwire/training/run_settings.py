@@ -12,6 +12,7 @@ from hardwire.data.dataset import Dataset
 from hardwire.errors import HardwireError
 from hardwire.network import LogicNetwork
 from hardwire.training.adam import Adam
+from hardwire.training.area import AreaPrice
 from hardwire.training.arguments import whole_steps
 from hardwire.training.build import build
 from hardwire.training.callbacks import Callback
@@ -32,6 +33,8 @@ def train_network(
     if settings.redraw:
         redraw = build("redraw", RedrawWires, {"seed": settings.seed, **_mapping(settings.redraw)})
         callbacks = [redraw, *callbacks]
+    if settings.area:
+        callbacks = [build("area", AreaPrice, settings.area), *callbacks]
     given: dict[str, Any] = {
         "evaluate_every": settings.evaluate_every,
         "epochs": settings.epochs,

@@ -45,6 +45,7 @@ class Settings:
         wiring: The wiring, as in `LogicNetwork`; "auto" is "structured" for images and "random" otherwise.
         candidates: Candidates for each wire, for learned wiring.
         redraw: Arguments of `RedrawWires`, or its `every` alone: replace losing candidates, for learned wiring.
+        area: Arguments of `hw.AreaPrice`, such as {"thresholds": 1e-5}: what look-up tables of the hardware cost.
         choose: Arguments of `hw.choose_by_use`, such as {"pool": 3}: layers whose kernels or neurons are chosen by use
             before the training, and then frozen.
         start: Initial logits, as in `LogicNetwork`.
@@ -88,6 +89,7 @@ class Settings:
     wiring: str = BITS.wiring
     candidates: int | None = BITS.candidates
     redraw: Mapping[str, Any] | int | None = None
+    area: Mapping[str, Any] | None = None
     choose: Mapping[str, Any] | None = None
     start: str = BITS.start
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -162,6 +164,8 @@ class Settings:
             raise HardwireError("layers must be tables, each with a kind: [[layers]]")
         if not (self.redraw is None or isinstance(self.redraw, int | Mapping)):
             raise HardwireError(f"redraw is {_short(self.redraw)}; it must be a number of iterations, or a table")
+        if not (self.area is None or isinstance(self.area, Mapping)):
+            raise HardwireError(f"area is {_short(self.area)}; it must be a table of prices")
         if self.choose is not None:
             check_choose(self.choose)
         for name, rate in {"all": self.lr, **self.rates}.items():
@@ -307,6 +311,7 @@ _NAME_PARTS = {  # setting -> its abbreviation in the name of a model file
     "wiring": "",
     "candidates": "of",
     "redraw": "redraw",
+    "area": "area",
     "choose": "choose",
     "start": "",
     "options": "",

@@ -64,6 +64,8 @@ class Trainer:
                 numbers = range(run.iteration * self.accumulate, (run.iteration + 1) * self.accumulate)
                 losses = [self._backward(number, first=number == numbers[0]) for number in numbers]
             run.loss = sum(losses) / len(losses)
+        for callback in self.callbacks:
+            callback.on_gradient(run)
         run.optimizer.step()
         if run.scheduler is not None and not self.plateau:
             run.scheduler.step()

@@ -88,8 +88,10 @@ def factorial(group: RunGroup) -> Figure | None:
     )
 
 
-def gate_usage(group: RunGroup) -> Figure:
-    """Shares of the 16 gates over all neurons of the trained networks."""
+def gate_usage(group: RunGroup) -> Figure | None:
+    """Shares of the 16 gates over all neurons of the trained networks; None of look-up tables."""
+    if group.scale.of_tables:
+        return None
     depth, tau = group.main_depth, group.main_tau
     shares = {}
     for method in group.methods:

@@ -7,6 +7,7 @@ moving temperature included, on a copy of the network, so that the run itself st
 
 import copy
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ from torch.nn import functional as F
 
 import hardwire as hw
 from hardwire.bits import Bits
+from hardwire.engine.functions import Choose
+from hardwire.engine.stack import Level
 from hardwire.gates import COEFFICIENTS, GATES
 from hardwire.layers import selection_mode
 from hardwire.noise import NoiseKey, gumbel
@@ -51,11 +54,20 @@ def measure(net: hw.LogicNetwork, data: "Dataset") -> dict[str, float]:
     results = _node_bounds(net, data) | _loss_bound(net, data)
     levels = net.stack().levels
     shared = not net.selector.method.noisy or net.selector.noise == "pass"
-    if shared and all(
-        level.wire_logits is None and level.rows is None and level.logits is not None for level in levels
-    ):
+    if shared and papers_own(levels):
         results |= gradient_check(net, *data.train.batch(slice(NODE_ROWS)))
-    return results | (expected_gumbel_gap(net) if net.method == "gumbel-st" else {})
+    expected = net.method == "gumbel-st" and has_gates(levels[-1])
+    return results | (expected_gumbel_gap(net) if expected else {})
+
+
+def has_gates(level: Level) -> bool:
+    """Whether each neuron of a level chooses one of the 16 gates."""
+    return isinstance(level.function, Choose) and level.function.is_gates
+
+
+def papers_own(levels: Sequence[Level]) -> bool:
+    """Whether these are the paper's networks: fixed wires, and gates that each neuron chooses for itself."""
+    return all(level.wire_logits is None and level.rows is None and has_gates(level) for level in levels)
 
 
 def _node_bounds(net: hw.LogicNetwork, data: "Dataset") -> dict[str, float]:

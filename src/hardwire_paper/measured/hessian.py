@@ -15,6 +15,7 @@ import hardwire as hw
 from hardwire.bits import Bits
 from hardwire.gates import COEFFICIENTS
 from hardwire.selection import pick
+from hardwire_paper.measured.bounds import papers_own
 
 if TYPE_CHECKING:
     from hardwire.data import Dataset
@@ -110,8 +111,8 @@ def measure(net: hw.LogicNetwork, data: "Dataset") -> dict[str, float]:
     """hessian.TAU.measured, .error and .expansion of the last level on what the deployed level before it gives."""
     x, y = data.test.batch(slice(ROWS))
     levels = net.stack().levels
-    if any(level.wire_logits is not None or level.rows is not None or level.logits is None for level in levels):
-        return {}  # the paper's networks only
+    if not papers_own(levels):
+        return {}
     h = x.unpack(torch.float64) if isinstance(x, Bits) else x.double()
     layer = None
     for level in levels:

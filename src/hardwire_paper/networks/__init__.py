@@ -19,7 +19,7 @@ from hardwire_paper.kind import PaperKind
 if TYPE_CHECKING:
     from hardwire.study.store import Result
 
-OPTIONS = ("wiring", "candidates", "start", "noise", "straight_through")  # of LogicNetwork, where a study names them
+OPTIONS = ("arity", "wiring", "candidates", "start", "noise", "straight_through")  # of LogicNetwork, where a study names them
 
 
 def _dataset(key: str, value: object) -> str:
@@ -59,6 +59,7 @@ class NetworkKind(PaperKind):
         Axis("batch_size", "batch_size", whole(1), shown=False),
         Axis("evaluate_every", "evaluate_every", whole(1), shown=False),
         Axis("validation", "validation", switch, None, shown=False),
+        Axis("arity", "arity", whole(2), None),
         Axis("wiring", "wiring", printable, None),
         Axis("candidates", "candidates", whole(1), None),
         Axis("start", "start", printable, None),

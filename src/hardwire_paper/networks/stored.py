@@ -7,7 +7,7 @@ checked before that, and whatever does not fit is one error.
 from typing import Any
 
 from hardwire.errors import HardwireError, unknown_name
-from hardwire.gates import GATES
+from hardwire.gates import GATES, LEAST_ARITY
 from hardwire.selection import METHOD_VARIANTS, STRAIGHT_THROUGH
 from hardwire.study.checks import positive, printable, shortened, whole
 from hardwire.study.store import Result
@@ -34,6 +34,8 @@ def check_result(result: Result) -> None:
     for axis, names in known.items():
         if config[axis] not in names:
             raise unknown_name(axis, config[axis], filter(None, names))
+    if config["arity"] is not None:
+        whole(LEAST_ARITY)("arity", config["arity"])
     for axis, least in _WHOLE.items():
         whole(least)(axis, config[axis])
     for axis in _POSITIVE:
@@ -45,12 +47,12 @@ def check_result(result: Result) -> None:
     if config.whole("depth") > _MOST_LAYERS:
         raise HardwireError(f"depth {config['depth']} is more than {_MOST_LAYERS:,}")
     for record in result.records:
-        _check_record(record, config.whole("depth"))
+        _check_record(record, config.whole("depth"), gates=config["arity"] is None)
     for name, value in result.measurements.items():
         check_number(name, value)
 
 
-def _check_record(record: dict[str, object], depth: int) -> None:
+def _check_record(record: dict[str, object], depth: int, gates: bool) -> None:
     whole(1)("iteration", record.get("iteration"))
     for name in (*_SHARES, *(name for name in _OPTIONAL_SHARES if name in record)):
         check_number(name, record.get(name), 0.0, 1.0)
@@ -60,6 +62,8 @@ def _check_record(record: dict[str, object], depth: int) -> None:
         check_number(name, record.get(name))
     for name in (*_LAYERS, *(name for name in _OPTIONAL_LAYERS if name in record)):
         _numbers(name, record.get(name), depth)
+    if not gates:
+        return  # the functions of look-up tables have no names
     usage = record.get("gate_usage")
     if not isinstance(usage, list) or len(usage) != depth:
         raise HardwireError(f"gate_usage is not a list for each of {depth} layers")
