@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hardwire.circuit.circuit import Circuit
-from hardwire.circuit.formats.verilog import to_verilog
+from hardwire.circuit.formats.verilog import count_modules, to_verilog
 from hardwire.circuit.input_format import input_format_of
 from hardwire.circuit.tools import run_yosys
 from hardwire.errors import HardwireError
@@ -71,19 +71,19 @@ def estimate(
     input_format = input_format_of(circuit, raw)
     design = to_verilog(circuit, NAME, input_format, pipeline=pipeline, lut=4 if lut < 6 else 6)
     lines: list[Estimate] = []
-    for part, module, times in parts_of(circuit, encodes=input_format.kind != "bits"):
+    for part, modules in parts_of(circuit, encodes=input_format.kind != "bits").items():
         if progress is not None:
             progress(part)
-        luts, flip_flops = synthesize(design.text, f"{NAME}_{module}", lut)
-        lines.append(Estimate(part, times * luts, times * flip_flops))
+        counted = {module: synthesize(design.text, f"{NAME}_{module}", lut) for module in dict.fromkeys(modules)}
+        lines.append(Estimate(part, *(sum(counted[module][kind] for module in modules) for kind in (0, 1))))
     return [*lines, Estimate("all", sum(line.luts for line in lines), sum(line.flip_flops for line in lines))]
 
 
-def parts_of(circuit: Circuit, encodes: bool) -> list[tuple[str, str, int]]:
-    """Lists the parts of a design in Verilog: name, module, and how many of it there are."""
+def parts_of(circuit: Circuit, encodes: bool) -> dict[str, list[str]]:
+    """Returns the modules in Verilog that make up each part of a design, in the order of the data."""
     last = "argmax" if circuit.number is None else "offset"
-    parts = [(circuit.netlist.made_of, "gates", 1), ("class sums", "count", circuit.classes), (last, "argmax", 1)]
-    return [("encoder", "encoder", 1), *parts] if encodes else parts
+    parts = {circuit.netlist.made_of: ["gates"], "class sums": count_modules(circuit), last: ["argmax"]}
+    return {"encoder": ["encoder"], **parts} if encodes else parts
 
 
 def synthesize(text: str, top: str, lut: int) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from collections import deque
 
 from hardwire.circuit.builder import Builder
 from hardwire.circuit.circuit import Circuit
-from hardwire.circuit.counting import count_plan
+from hardwire.circuit.counting import count_plan, output_weights
 from hardwire.circuit.input_format import INFINITY, InputFormat
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.table_netlist import TableBuilder, TableNetlist
@@ -50,7 +50,8 @@ def _input_bits(builder: Builder, input_format: InputFormat) -> list[int]:
 def _answer(builder: Builder, circuit: Circuit, outputs: list[int], lut: int, scores: bool) -> list[int]:
     """Returns the nodes of the answer to these outputs of the circuit, followed by the class sums on request."""
     groups = [outputs[start : start + circuit.group] for start in range(0, len(outputs), circuit.group)]
-    sums = [count_ones(builder, group, lut) for group in groups]
+    weights = output_weights(circuit.netlist, circuit.classes)
+    sums = [count_ones(builder, group, lut, own) for group, own in zip(groups, weights, strict=True)]
     if circuit.number is None:
         answer = argmax(builder, sums)
     else:
@@ -101,13 +102,15 @@ def greater_than(builder: Builder, value: list[int], threshold: int) -> int:
     return builder.constant(False) if more is None else more
 
 
-def count_ones(builder: Builder, bits: list[int], lut: int = 6) -> list[int]:
-    """Counts true nodes; returns the count as nodes, lowest bit first. The Verilog export follows the same plan."""
-    steps, result = count_plan(len(bits), lut)
+def count_ones(builder: Builder, bits: list[int], lut: int = 6, weights: list[int] | None = None) -> list[int]:
+    """Counts true nodes; returns the count as nodes, lowest bit first, as wide as if each counted once. The Verilog
+    export follows the same plan. weights: how often each counts."""
+    steps, result = count_plan(len(bits), lut, weights)
     nodes = list(bits)
     for taken, _ in steps:
         nodes += sum_bits(builder, [nodes[bit] for bit in taken])
-    return [nodes[bit] for bit in result]
+    padded = [*result, *[None] * (len(bits).bit_length() - len(result))]
+    return [builder.constant(False) if bit is None else nodes[bit] for bit in padded]
 
 
 def sum_bits(builder: Builder, bits: list[int]) -> list[int]:

@@ -9,7 +9,7 @@ pipeline has a clock too, namely the time from one register to the other.
 import json
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -184,14 +184,15 @@ def _synthesize(design: Verilog, circuit: Circuit, device: Device, folder: str) 
     modules = json.loads(Path(folder, "cells.json").read_text())["modules"]
     counts = {name.lstrip("\\"): module["num_cells_by_type"] for name, module in modules.items()}
     encodes = f"{NAME}_encoder" in counts
-    return [count_cells(name, counts[f"{NAME}_{module}"], times) for name, module, times in parts_of(circuit, encodes)]
+    parts = parts_of(circuit, encodes)
+    return [count_cells(name, [counts[f"{NAME}_{module}"] for module in own]) for name, own in parts.items()]
 
 
-def count_cells(name: str, cells: Mapping[str, int], times: int) -> PartResources:
-    """Returns what a module needs, so many times, from the cells that yosys counted in it."""
+def count_cells(name: str, modules: Sequence[Mapping[str, int]]) -> PartResources:
+    """Returns what some modules need together, from the cells that yosys counted in each."""
+    cells = [(cell, count) for module in modules for cell, count in module.items()]
     totals = {
-        kind: times * sum(count for cell, count in cells.items() if re.fullmatch(pattern, cell))
-        for kind, pattern in KINDS.items()
+        kind: sum(count for cell, count in cells if re.fullmatch(pattern, cell)) for kind, pattern in KINDS.items()
     }
     return PartResources(name, **totals)
 

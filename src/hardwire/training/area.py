@@ -48,7 +48,8 @@ class AreaPrice(Callback):
         if not thresholds and not tables:
             raise HardwireError("area has no price; give thresholds or tables one above 0, such as 1e-5")
         self.thresholds, self.tables = float(thresholds), float(tables)
-        self._costs: torch.Tensor | None = None
+        self._costs = torch.empty(0)
+        self._known: tuple[tuple[int, int], torch.Tensor, torch.Tensor] | None = None
 
     def identity(self, run: TrainingRun) -> dict[str, Any]:
         return {"thresholds": self.thresholds, "tables": self.tables}
@@ -64,7 +65,7 @@ class AreaPrice(Callback):
             raise HardwireError("a price of tables is for look-up tables; make the last layer with arity=2 to 6")
         encoder = getattr(run.net, "encoder", None)
         costs = np.ones(self._first.inputs) if encoder is None else threshold_luts(encoder)
-        self._costs = torch.from_numpy(costs).to(torch.float32)
+        self._costs, self._known = torch.from_numpy(costs).to(torch.float32), None
 
     def on_gradient(self, run: TrainingRun) -> None:
         if self.thresholds:
@@ -75,16 +76,24 @@ class AreaPrice(Callback):
     @torch.no_grad()
     def _price_wires(self, layer: WiredLayer) -> None:
         logits = layer.wire_logits
-        assert logits is not None and self._costs is not None
+        assert logits is not None
         if logits.grad is None:
             return
-        weights, candidates = torch.softmax(logits, -1), layer.wiring.long()
-        chosen = logits.argmax(-1, keepdim=True)
-        readers = torch.bincount(candidates.gather(-1, chosen).flatten(), minlength=len(self._costs))
-        with_me = (readers + 1).take(candidates)
-        with_me.scatter_add_(-1, chosen, torch.full_like(chosen, -1))  # who reads it already is counted
-        share = self.thresholds * self._costs.take(candidates) / with_me
-        logits.grad += weights * (share - (weights * share).sum(-1, keepdim=True))
+        candidates, costs = self._candidates(layer)
+        weights, chosen = torch.softmax(logits, -1), logits.argmax(-1, keepdim=True)
+        readers = torch.bincount(candidates.gather(-1, chosen).flatten(), minlength=layer.inputs) + 1.0
+        with_me = readers.take(candidates)
+        with_me.scatter_add_(-1, chosen, with_me.new_tensor(-1.0).expand(chosen.shape))  # who reads it counts already
+        share = weights * costs.div(with_me)
+        logits.grad += share - weights * share.sum(-1, keepdim=True)
+
+    def _candidates(self, layer: WiredLayer) -> tuple[torch.Tensor, torch.Tensor]:
+        """The candidates as indices, and what each costs; kept until some are drawn anew."""
+        wiring = layer.wiring
+        if self._known is None or self._known[0] != (id(wiring), wiring._version):
+            candidates = wiring.long()
+            self._known = (id(wiring), wiring._version), candidates, self.thresholds * self._costs.take(candidates)
+        return self._known[1:]
 
     @torch.no_grad()
     def _price_entries(self, logits: torch.Tensor) -> None:

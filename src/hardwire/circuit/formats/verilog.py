@@ -10,7 +10,7 @@ import json
 import math
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hardwire.circuit.circuit import Circuit
-from hardwire.circuit.counting import WIDEST
+from hardwire.circuit.counting import WIDEST, output_weights
 from hardwire.circuit.formats import register
 from hardwire.circuit.formats import verilog_parts as parts
 from hardwire.circuit.formats.header import header_lines, marked
@@ -31,6 +31,7 @@ from hardwire.circuit.formats.verilog_text import checked_code, limits_for
 from hardwire.circuit.input_format import InputFormat, input_format_of
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.read_aiger import read_aiger
+from hardwire.circuit.statistics import live_nodes
 from hardwire.circuit.tools import run_yosys
 from hardwire.errors import HardwireError
 from hardwire.files import write_together
@@ -146,7 +147,9 @@ def to_verilog(
     label_width, sum_width = circuit.answer_width, circuit.group.bit_length()
     scores_width = circuit.classes * sum_width if scores else 0
     modules = _modules(circuit, name, input_format, pipeline, control, lut, reach)
-    latency = sum(module.latency for module in modules.values())
+    counts = count_modules(circuit)
+    beside = set(counts[1:]) - {counts[0]}  # the class sums run side by side
+    latency = sum(module.latency for part, module in modules.items() if part not in beside)
     words = -(-input_format.width // stream) if stream else 0
     described = {"top": name, "clocked": pipeline is not None, "control": control, "lut": lut}
     ports = f"x: value i from bit {input_format.value_bits} * i on; label: the answer, {latency} clocks later."
@@ -154,6 +157,7 @@ def to_verilog(
         "circuit.v",
         top=name,
         modules=[module.text() for module in modules.values()],
+        counts=counts,
         clocked=pipeline is not None,
         control=control,
         latency=latency,
@@ -196,6 +200,14 @@ def _levels(number: object) -> bool:
     return isinstance(number, int | float) and math.isfinite(number) and number >= 1
 
 
+def count_modules(circuit: Circuit) -> list[str]:
+    """Lists the module that counts each class: one for all, unless some outputs are constant or count several times."""
+    weights = output_weights(circuit.netlist, circuit.classes)
+    if all(weight == 1 for own in weights for weight in own):
+        return ["count"] * circuit.classes
+    return [f"count{label}" for label in range(circuit.classes)]
+
+
 def _modules(
     circuit: Circuit,
     name: str,
@@ -205,21 +217,29 @@ def _modules(
     lut: int,
     reach: float,
 ) -> dict[str, VerilogModule]:
-    """By what they are, in the order of the data; each goes on in the stage where the one before ends."""
+    """By what they are, in the order of the data; each goes on in the stage where those before end."""
     label_width, sum_width = circuit.answer_width, circuit.group.bit_length()
     modules: dict[str, VerilogModule] = {}
 
-    def module(part: str, inputs: int, outputs: int, registered: bool = False, far: float = 0) -> VerilogModule:
-        start = max((made.end for made in list(modules.values())[-1:]), default=0.0)
+    def module(
+        part: str, inputs: int, outputs: int, after: Sequence[str] = (), registered: bool = False, far: float = 0
+    ) -> VerilogModule:
+        start = max((modules[name].end for name in after if name in modules), default=0.0)
         ports = {"x": inputs}, {"y": outputs}
         modules[part] = VerilogModule(f"{name}_{part}", *ports, pipeline, start, control, registered, far)
         return modules[part]
 
     if input_format.kind != "bits":
-        parts.fill_encoder(module("encoder", input_format.width, circuit.inputs), input_format)
-    parts.fill_gates(module("gates", circuit.inputs, len(circuit.netlist.outputs)), circuit, reach)
-    parts.fill_count(module("count", circuit.group, sum_width, far=reach - 1), circuit.group, lut)
-    last = module("argmax", circuit.classes * sum_width, label_width, registered=True, far=reach - 1)
+        wanted = live_nodes(circuit.netlist)[: circuit.inputs]
+        parts.fill_encoder(module("encoder", input_format.width, circuit.inputs), input_format, wanted)
+    outputs = len(circuit.netlist.outputs)
+    parts.fill_gates(module("gates", circuit.inputs, outputs, ["encoder"]), circuit, reach)
+    weights = dict(zip(count_modules(circuit), output_weights(circuit.netlist, circuit.classes), strict=True))
+    for part, own in weights.items():
+        parts.fill_count(module(part, circuit.group, sum_width, ["gates"], far=reach - 1), circuit.group, lut, own)
+    for part in weights:
+        modules[part].least_latency = max(modules[other].latency for other in weights)
+    last = module("argmax", circuit.classes * sum_width, label_width, list(weights), registered=True, far=reach - 1)
     if circuit.number is None:
         parts.fill_argmax(last, circuit.classes, sum_width, label_width)
     else:

@@ -45,6 +45,7 @@ class VerilogModule:
         gated: Whether registers have a clock enable, ce.
         registered: Whether outputs end in registers.
         far: Levels that the wires into the module cost.
+        least_latency: Registers on its paths at least.
         preamble: Verilog functions it uses.
         outputs: The signals of each output port, lowest bit first.
         wires: Signals with their expression and operands.
@@ -59,6 +60,7 @@ class VerilogModule:
     gated: bool = False
     registered: bool = False
     far: float = 0
+    least_latency: int = 0
     preamble: str = ""
     outputs: dict[str, list[Signal]] = field(default_factory=dict)
     wires: list[tuple[Signal, str, list[Signal]]] = field(default_factory=list)
@@ -110,7 +112,8 @@ class VerilogModule:
         """Registers on every path through the module."""
         if self.budget is None:
             return 0
-        return max((signal.stage for signal in self._results), default=0) + self.registered
+        own = max((signal.stage for signal in self._results), default=0) + self.registered
+        return max(own, self.least_latency)
 
     @property
     def end(self) -> float:

@@ -118,17 +118,18 @@ def _hexadecimal(table: int, width: int) -> str:
     return "_".join(digits[start : start + 4] for start in range(0, len(digits), 4))
 
 
-def fill_count(module: VerilogModule, group: int, lut: int) -> VerilogModule:
-    """Fills in a counter of the ones in x, for look-up tables of `lut` inputs."""
+def fill_count(module: VerilogModule, group: int, lut: int, weights: list[int] | None = None) -> VerilogModule:
+    """Fills in a counter of the ones in x, for look-up tables of `lut` inputs. weights: how often each bit counts."""
     module.preamble = COUNTERS
     bits = [module.port("x", i) for i in range(group)]
-    steps, result = count_plan(group, lut)
+    steps, result = count_plan(group, lut, weights)
     for number, (taken, made) in enumerate(steps):
         operands = ", ".join(f"{{{k}}}" for k in range(len(taken)))
         cost = 1 if len(taken) <= 3 else 2
         wire = module.wire(f"s{number}", len(made), f"add{len(taken)}({operands})", [bits[bit] for bit in taken], cost)
         bits += [module.bit(wire, place) for place in range(len(made))]
-    module.outputs["y"] = [bits[bit] for bit in result]
+    padded = [*result, *[None] * (group.bit_length() - len(result))]
+    module.outputs["y"] = [module.constant(0) if bit is None else bits[bit] for bit in padded]
     return module
 
 
@@ -191,11 +192,17 @@ def fill_offset(module: VerilogModule, offset: int, sum_width: int, width: int) 
     return module
 
 
-def fill_encoder(module: VerilogModule, input_format: InputFormat) -> VerilogModule:
-    """Fills in the comparisons of raw values with thresholds."""
-    width, floats = input_format.value_bits, input_format.kind == "floats"
-    bits = []
+def fill_encoder(
+    module: VerilogModule, input_format: InputFormat, wanted: npt.NDArray[np.bool_] | None = None
+) -> VerilogModule:
+    """Fills in the comparisons of raw values with thresholds; bits that are not wanted [inputs] are 0."""
+    width, floats, bits = input_format.value_bits, input_format.kind == "floats", list[Signal]()
+    needed = np.ones(input_format.inputs, bool) if wanted is None else wanted
     for feature, keys in enumerate(input_format.keys.tolist()):
+        read = needed[len(bits) : len(bits) + len(keys)].tolist()
+        if not any(read):
+            bits += [module.constant(0)] * len(keys)
+            continue
         value = module.port("x", f"{(feature + 1) * width - 1}:{feature * width}")
         if floats:  # make bit patterns sort like numbers: flip all bits of negative ones, the sign of others
             sign = module.port("x", (feature + 1) * width - 1)
@@ -205,6 +212,9 @@ def fill_encoder(module: VerilogModule, input_format: InputFormat) -> VerilogMod
             value = module.wire(f"k{feature}", width, f"{{0}} ^ {width}'d{1 << width - 1}", [value], 0)
             keys = [key + (1 << width - 1) for key in keys]
         for level, key in enumerate(keys):
+            if not read[level]:
+                bits.append(module.constant(0))
+                continue
             bit = _comparison(module, f"b{feature}_{level}", value, key, width)
             if floats:
                 bit = module.wire(f"c{feature}_{level}", 1, "{0} & {1}", [bit, number])

@@ -67,7 +67,7 @@ def place(
         call = f"synth_{chosen.family} {chosen.synthesis} -noflatten -top {TOP} -json {DESIGN}"
         run_yosys(["read_verilog design.v", call, "tee -q -o cells.json stat -json"], folder)
         modules = json.loads(Path(folder, "cells.json").read_text())["modules"]
-        part = count_cells(PART, modules[f"\\{NAME}"]["num_cells_by_type"], 1)
+        part = count_cells(PART, [modules[f"\\{NAME}"]["num_cells_by_type"]])
         check_fit(max(part.luts, part.flip_flops + given + answers), chosen.cells, device)
         progress("place and route")
         report, cells = route(device, part.luts, clock or 100.0, seed, folder, progress)

@@ -17,7 +17,7 @@ module «top»_core («inner»input [«inputs - 1»:0] x, output [«label_width 
   wire [«classes * sum_width - 1»:0] sums;
   «top»_gates gates («connect».x(x), .y(y));
 <% for c in range(classes) %>
-  «top»_count count«c» («connect».x(y[«(c + 1) * group - 1»:«c * group»]), .y(sums[«(c + 1) * sum_width - 1»:«c * sum_width»]));
+  «top»_«counts[c]» count«c» («connect».x(y[«(c + 1) * group - 1»:«c * group»]), .y(sums[«(c + 1) * sum_width - 1»:«c * sum_width»]));
 <% endfor %>
   «top»_argmax argmax («connect».x(sums), .y(label));
 <% if scores_width %>
