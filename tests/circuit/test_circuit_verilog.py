@@ -59,6 +59,20 @@ def test_a_tree_of_counters_counts_and_no_counter_is_too_wide(bits, lut):
     assert np.array_equal(counts @ (1 << np.arange(counts.shape[1])), rows.sum(axis=1))
 
 
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), lut=st.sampled_from([*WIDEST]))
+def test_bits_count_as_often_as_their_weights_say(data, lut):
+    weights = data.draw(st.lists(st.integers(0, 9), min_size=1, max_size=12))
+    builder = Builder(len(weights))
+    netlist = builder.netlist(count_ones(builder, list(range(len(weights))), lut, weights))
+    rows = random_bits(1, 30, len(weights))
+    made = oracle_scores(Circuit(netlist, len(netlist.outputs)), rows)
+    total = rows.astype(int) @ np.array(weights)
+    width = max(len(netlist.outputs), 1)
+    assert np.array_equal(made @ (1 << np.arange(width)), total % (1 << width))
+    assert width >= sum(weights).bit_length()
+
+
 def test_two_hundred_bits_take_about_as_many_tables():
     steps, _ = count_plan(200)
     assert sum(len(made) for _, made in steps) < 212  # an output of a counter is one table of six inputs

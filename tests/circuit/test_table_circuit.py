@@ -246,3 +246,36 @@ def test_outputs_may_be_shared_inputs_or_constants():
     assert circuit.scores(images).tolist() == expected
     assert [circuit.scores(image[None])[0].tolist() for image in images] == expected
     assert circuit.simplify().scores(images).tolist() == expected
+
+
+@needs_yosys
+@needs_abc
+@pytest.mark.parametrize("options", [{}, {"pipeline": 1, "scores": True}])
+def test_class_sums_leave_out_constants_and_count_repeated_outputs_once(options, tmp_path):
+    stack = stack_of([6], [12], 20, 3)
+    netlist = hw.Circuit.from_stack(stack).netlist
+    builder = TableBuilder(20)
+    nodes = builder.embed(netlist, range(20))
+    zero = builder.table(0, ())
+    uneven = [*nodes[:6], nodes[6], nodes[6], nodes[6], nodes[7], nodes[7], zero, *[zero] * 5, nodes[8]]
+    circuit = hw.Circuit(builder.netlist(uneven), 3)
+    circuit.export(tmp_path / "t.v", **options)
+    verdict = circuit.verify(tmp_path / "t.v", random_images(64, 20))
+    assert verdict.equal and "proven by SAT" in verdict.how
+    assert "t_count2 count2" in (tmp_path / "t.v").read_text()
+    even = hw.Circuit(builder.netlist([*nodes, *nodes[:6]]), 3)
+    assert class_sums(circuit) < class_sums(even)
+
+
+def class_sums(circuit):
+    from hardwire.circuit.estimate import estimate
+
+    return next(row.luts for row in estimate(circuit) if row.part == "class sums")
+
+
+def test_only_thresholds_that_are_read_are_built(tmp_path):
+    encoder = hw.Encoder.uniform(8, 4, 255)
+    builder = TableBuilder(32)
+    circuit = hw.Circuit(builder.netlist([builder.table(6, (0, 9)), builder.table(6, (9, 17))]), 2, encoder)
+    circuit.export(tmp_path / "t.v")
+    assert (tmp_path / "t.v").read_text().count(" > 8'd") == 3

@@ -19,7 +19,8 @@ from hardwire_paper.kind import PaperKind
 if TYPE_CHECKING:
     from hardwire.study.store import Result
 
-OPTIONS = ("arity", "wiring", "candidates", "start", "noise", "straight_through")  # of LogicNetwork, where a study names them
+# of LogicNetwork, where a study names them
+OPTIONS = ("arity", "wiring", "candidates", "start", "noise", "straight_through")
 
 
 def _dataset(key: str, value: object) -> str:
