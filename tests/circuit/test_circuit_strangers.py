@@ -77,6 +77,16 @@ def test_blif_that_refers_to_other_files_or_models_is_refused(line, tmp_path, mo
     refused(tmp_path / "net.blif", rf"line \d+ has {line.split()[0]}")
 
 
+@pytest.mark.parametrize(
+    "line", ["# a comment that goes on \\", "\r.search other.blif", "\x0c.search other.blif", "# \x00"]
+)
+def test_blif_whose_lines_end_elsewhere_for_some_readers_is_refused(line, tmp_path, monkeypatch):
+    SMALL.to_blif(tmp_path / "net.blif")
+    (tmp_path / "net.blif").write_bytes(f"{line}\n".encode() + (tmp_path / "net.blif").read_bytes())
+    monkeypatch.setattr(tools, "run", None)
+    refused(tmp_path / "net.blif", "line 1 has .* after which readers disagree")
+
+
 AAG = "aag 3 2 0 1 1\n2\n4\n6\n6 2 4\n"
 
 

@@ -5,9 +5,10 @@
 #
 # FOLDER holds the system and is kept, so that a second run is quick; the last commit is unpacked into it anew each time.
 # COMMAND replaces `make test`. What pip is told on this machine (PIP_* and its configuration files) holds inside as well;
-# name folders that it points to, separated by blanks, in BARE_BIND, and they are mounted read-only.
+# name folders that it points to, separated by blanks, in BARE_BIND, and they are mounted read-only. BARE_MIRROR is Debian's
+# mirror, if not deb.debian.org.
 set -euo pipefail
-[ $# -ge 1 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2; }
 [ "$(id -u)" = 0 ] || { echo "debootstrap and chroot need root: run this with sudo"; exit 2; }
 source=$(realpath "$(dirname "$0")/../..")
 mkdir -p "$1"
@@ -16,7 +17,7 @@ shift
 [ $# -gt 0 ] || set -- make test
 
 if [ ! -e "$bare/.bare" ]; then
-  debootstrap --variant=minbase --include=python3,python3-venv,g++,make bookworm "$bare"
+  debootstrap --variant=minbase --include=python3,python3-venv,g++,make bookworm "$bare" ${BARE_MIRROR:+"$BARE_MIRROR"}
   touch "$bare/.bare"
 fi
 

@@ -12,11 +12,16 @@ from hardwire.circuit.read_aiger import MOST_BYTES, Aiger, parse, reading
 from hardwire.circuit.tools import Limits, run_abc
 from hardwire.errors import HardwireError
 
+# control characters, and comments that end in a backslash: readers disagree about where such a line ends
+_AMBIGUOUS = re.compile(r"[^\n\t\x20-\x7e\x80-\U0010ffff]|#.*\\[ \t]*$", flags=re.MULTILINE)
 DIRECTIVES = (".model", ".inputs", ".outputs", ".names", ".latch", ".end")
 
 
 def parse_blif(text: str, path: Path) -> Aiger:
     """Returns the and-inverter graph of the text of a file; `path` is for messages."""
+    if ambiguous := _AMBIGUOUS.search(text):
+        number = text.count("\n", 0, ambiguous.start()) + 1
+        raise HardwireError(f"cannot read {path}: line {number} has {ambiguous[0]!r:.40}, after which readers disagree")
     for match in re.finditer(r"^[ \t]*(\.\w{0,30})", text, flags=re.MULTILINE):
         if match[1] not in DIRECTIVES:
             number = text.count("\n", 0, match.start()) + 1
