@@ -68,7 +68,7 @@ def test_an_ordered_categorical_keeps_its_order_and_dates_are_days():
     assert numbers[:, 0].tolist() == [0, 2, 1]
     assert np.array_equal(numbers[:, 1], [1, 10957.5, np.nan], equal_nan=True)
     assert np.array_equal(numbers[:, 1], numbers[:, 2], equal_nan=True)
-    with pytest.raises(HardwireError, match=r"'day' holds something else than dates like 2024-12-31"):
+    with pytest.raises(HardwireError, match=r"'day' holds something other than dates like 2024-12-31"):
         columns.numbers(frame.assign(day="yesterday"))
 
 

@@ -129,7 +129,7 @@ def days(name: str, column: Any) -> np.ndarray:
         stamps = pandas.to_datetime(column, utc=True, format=None if column.dtype.kind == "M" else "ISO8601")
     except (ValueError, TypeError) as error:
         reason = str(error).partition("\n")[0][:100]
-        raise HardwireError(f"column {name!r} holds something else than dates like 2024-12-31: {reason}") from None
+        raise HardwireError(f"column {name!r} holds something other than dates like 2024-12-31: {reason}") from None
     values = stamps.dt.tz_localize(None).to_numpy("datetime64[s]")
     result: np.ndarray = np.where(np.isnat(values), np.nan, values.astype(np.float64) / 86_400)
     return result

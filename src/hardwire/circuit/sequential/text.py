@@ -115,7 +115,7 @@ def from_text(text: str, path: Path, language: Language) -> tuple[Netlist, State
         netlist = _netlist(lines, state.bits, width, path, language)
         if to_text(netlist, state, name[1] or name[2], language) == text:
             return netlist, state
-    raise HardwireError(f"cannot read {path}: it holds something else than the gates of a circuit with state")
+    raise HardwireError(f"cannot read {path}: it holds something other than the gates of a circuit with state")
 
 
 def _netlist(lines: list[str], bits: int, given: int, path: Path, language: Language) -> Netlist:
