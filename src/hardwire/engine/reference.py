@@ -199,7 +199,7 @@ def _mixed(h: torch.Tensor, level: Level, rule: Rule, chosen: Selection, wires: 
 
 def _values(level: Level, weights: torch.Tensor) -> torch.Tensor:
     """The outputs of each neuron at the corners, [neurons, 2**n], from the weights of its choices."""
-    assert isinstance(level.function, Choose | Entries)
+    assert isinstance(level.function, (Choose, Entries))  # torch.compile of torch 2.6 cannot follow a union
     values = level.function.values(weights)
     return values if level.rows is None else values.index_select(0, level.rows)
 

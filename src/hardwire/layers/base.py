@@ -292,16 +292,21 @@ def fixed_rule(mode: str) -> Rule:
     return Pass(Selector(), mode, step=False).fixed_rule()
 
 
+_ROWS = (torch.Tensor, Bits)  # torch.compile of torch 2.6 cannot follow `torch.Tensor | Bits`
+
+
 def check_input(x: object, inputs: int) -> None:
     """Raises unless x is Bits or a float tensor in [0, 1] of shape [batch, inputs]."""
-    if not isinstance(x, torch.Tensor | Bits) or (isinstance(x, torch.Tensor) and x.is_complex()):
+    if not isinstance(x, _ROWS) or (isinstance(x, torch.Tensor) and x.is_complex()):
         raise HardwireError(f"input is a float tensor [batch, {inputs}] or hardwire.Bits, not {type(x).__name__}")
     if len(x.shape) != 2 or x.shape[1] != inputs:
         raise HardwireError(f"input has shape {list(x.shape)}; this layer reads [batch, {inputs}]")
     if x.shape[0] == 0:
         raise HardwireError("the batch is empty; give at least one row")
+    if torch.compiler.is_compiling():
+        return
     check_holds_values("the input rows", x.words if isinstance(x, Bits) else x)
-    if isinstance(x, Bits) or x.dtype == torch.bool or torch.compiler.is_compiling():
+    if isinstance(x, Bits) or x.dtype == torch.bool:
         return
     low, high = torch.aminmax(x.detach())
     # a mixture of gates may leave [0, 1] by a rounding error, which the next layer of an nn.Sequential must accept
