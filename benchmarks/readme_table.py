@@ -1,7 +1,7 @@
 """The table of the README: a circuit beside an MLP and gradient boosting on MNIST, each with its default settings.
 
     OMP_NUM_THREADS=1 python benchmarks/readme_table.py    # six minutes of processor time; prints the table
-    python benchmarks/readme_table.py --write              # also writes it into README.md, and our numbers into docs/index.md
+    python benchmarks/readme_table.py --write              # also writes it, and our numbers into docs/index.md
 
 Accuracy is on the 10,000 test images. Training is processor time, summed over the cores, so that other work on the
 machine does not change it: for hardwire the whole command `hardwire train mnist`, for the other two scikit-learn's

@@ -82,7 +82,11 @@ class Callback:
         """
 
     def on_gradient(self, run: TrainingRun) -> None:
-        """Called at each step between the gradient and the optimizer, which will use what `.grad` then holds."""
+        """Called at each step between the gradient and the optimizer, which will use what `.grad` then holds.
+
+        Args:
+            run: The state of the run.
+        """
 
     def on_step(self, run: TrainingRun) -> None:
         """Called after each step. This happens tens of thousands of times: keep it light.
