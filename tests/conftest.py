@@ -6,11 +6,16 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # of programs that tests start; i
 import pytest
 import torch
 from cases import needs_native
+from hypothesis import settings
 
 from hardwire.engine import native
 
 if not native.available():  # one warning more on stderr, of which the tests of programs know nothing
     os.environ["PYTHONWARNINGS"] = "ignore:hardwire was installed without:UserWarning"
+
+# a run of the suite tells of what has changed; a long one with HARDWIRE_FUZZ looks for what nobody has seen yet
+settings.register_profile("suite", derandomize="HARDWIRE_FUZZ" not in os.environ)
+settings.load_profile("suite")
 
 
 def pytest_collection_modifyitems(items):
