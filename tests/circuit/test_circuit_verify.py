@@ -126,17 +126,20 @@ def test_what_was_simplified_behind_its_encoder_is_verified_behind_it(tmp_path):
 
 def test_texts_of_a_circuit_file_cannot_leave_the_comments(tmp_path):
     about = hw.circuit.circuit.Provenance(
-        model="a\\", dataset="a*/\n#error escaped\r\u2028/*", accuracy=0.5, tested_on="b\nc"
+        model="a???/\\", dataset="a*/\n#error escaped\r\u2028/*", accuracy=0.5, tested_on="b\nc"
     )
     circuit = Circuit(Netlist(3, [1], [0], [1], [3]), 1, provenance=about)
     for ending in ("c", "v", "aag", "blif", "wasm"):
         for path in circuit.export(tmp_path / f"net.{ending}"):
             assert not re.search(rb"^\s*(#error|c\.)", path.read_bytes(), re.MULTILINE)
             assert b"a*/" not in path.read_bytes() or path.suffix == ".mjs"  # where it is in quotes
+        assert circuit.verify(tmp_path / f"net.{ending}")
     header = (tmp_path / "net.h").read_text()
     assert "trained on a* / #error escaped" in header and "50.00% of the test set of b c" in header
     with pytest.raises(hw.HardwireError, match="from 0 to 1"):
         hw.circuit.circuit.Provenance(accuracy=float("nan"))
+    with pytest.raises(hw.HardwireError, match=r"not Provenance\(model='x{20,200}$"):
+        hw.circuit.circuit.Provenance(model="x" * 3_000, accuracy=2.0)
 
 
 def test_files_of_other_models_are_refused(exported):

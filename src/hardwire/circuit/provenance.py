@@ -29,7 +29,7 @@ class Provenance:
         texts = all(text is None or isinstance(text, str) for text in (self.model, self.dataset, self.tested_on))
         number = self.accuracy is None or (isinstance(self.accuracy, float) and 0 <= self.accuracy <= 1)
         if not texts or not number:
-            raise HardwireError(f"model and datasets are strings and an accuracy is from 0 to 1, not {self}")
+            raise HardwireError(f"model and datasets are strings and an accuracy is from 0 to 1, not {self!s:.200}")
 
     def measured(self, accuracy: float | None, dataset: str) -> "Provenance":
         """Returns a copy with the accuracy on a dataset's test set.

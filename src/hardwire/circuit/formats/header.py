@@ -4,6 +4,7 @@ One line of it is for machines: `hardwire-interface:` followed by what the file 
 """
 
 import json
+import re
 from typing import Any
 
 from hardwire.bits import Encoder
@@ -60,9 +61,9 @@ def _scale(circuit: Circuit) -> dict[str, int]:
 
 
 def _plain(text: str) -> str:
-    """Makes a text of unknown origin harmless: it can neither end a comment nor start a line."""
+    """Makes a text of unknown origin harmless: it can neither end a comment nor start a line, nor be a trigraph."""
     printable = "".join(sign if sign.isprintable() else " " for sign in text)
-    return printable.replace("*/", "* /").replace("/*", "/ *")
+    return re.sub(r"\?(?=\?)", "? ", printable.replace("*/", "* /").replace("/*", "/ *"))
 
 
 def _kind(circuit: Circuit) -> str:
