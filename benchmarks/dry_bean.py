@@ -1,7 +1,7 @@
 """Dry Bean (16 columns, 7 kinds, https://archive.ics.uci.edu/dataset/602) in a few hundred look-up tables, all of them
 counted: comparisons with thresholds, tables, class sums and argmax.
 
-    python benchmarks/dry_bean.py dry_bean.csv [--seeds 3] [--test] [--tables 105] [--bits 8] [--price 1e-4] ...
+    python benchmarks/dry_bean.py dry_bean.csv [--seeds 3] [--test] [--save FOLDER] [--tables 70] [--price 5e-4] ...
 
 Columns become bytes on a line from a low to a high quantile of the training rows, clipped, so the circuit reads 16
 bytes of fixed point. Settings are judged on validation
@@ -12,6 +12,7 @@ each seed. Look-up tables are those of yosys, of six inputs and of four.
 import argparse
 import statistics
 import time
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -57,11 +58,12 @@ def train(data, arguments, seed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("path")
-    parser.add_argument("--test", action="store_true")
-    for name, default in (("seeds", 1), ("tables", 105), ("arity", 6), ("bits", 7), ("candidates", 16),
-                          ("iterations", 2000)):  # fmt: skip
+    parser.add_argument("--test", action="store_true", help="train on validation rows too, and read the test rows")
+    parser.add_argument("--save", type=Path, help="write the circuit of each seed to this folder")
+    for name, default in (("seeds", 1), ("tables", 70), ("arity", 6), ("bits", 31), ("candidates", 16),
+                          ("iterations", 4000)):  # fmt: skip
         parser.add_argument(f"--{name}", type=int, default=default)
-    for name, default in (("price", 0.0), ("lr", 0.1)):
+    for name, default in (("price", 5e-4), ("lr", 0.2)):
         parser.add_argument(f"--{name}", type=float, default=default)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
@@ -72,6 +74,8 @@ def main():
         net, accuracy = train(data, arguments, seed)
         seconds = time.process_time() - started
         circuit = hw.Circuit.from_network(net).simplify()
+        if arguments.save is not None:
+            circuit.save(arguments.save / f"dry-bean-{seed}.circuit")
         counts = [{part.part: part.luts for part in estimate(circuit, lut=lut)} for lut in (6, 4)]
         split = ", ".join(f"{part} {luts}" for part, luts in counts[0].items())
         print(f"seed {seed}: {100 * accuracy:.2f}%; LUT6: {split}; LUT4: all {counts[1]['all']}; {seconds:.0f} CPU s")

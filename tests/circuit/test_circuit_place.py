@@ -14,7 +14,7 @@ import hardwire as hw
 from hardwire.circuit.formats.verilog import to_verilog
 from hardwire.circuit.input_format import input_format_of
 from hardwire.circuit.nextpnr import DEVICES, run_with_progress, spread
-from hardwire.circuit.place import budget_for, place
+from hardwire.circuit.place import budget_for, longest_path, place
 from hardwire.cli.circuit import app
 
 tools = pytest.mark.skipif(
@@ -100,3 +100,14 @@ def test_a_faster_clock_means_shorter_stages_and_more_of_them():
         for clock in (40, 80, 160, 320)
     ]
     assert latencies == sorted(latencies) and latencies[0] < latencies[-1]
+
+
+def test_a_path_is_divided_among_the_parts_that_its_cells_are_in():
+    cells = ["image_3", "whole.encoder.b0", "whole.core.gates.n7", "whole.core.count4.s1", "whole.core.argmax.y", "out"]
+    steps = [{"delay": 1.0 + number, "to": {"cell": cell}} for number, cell in enumerate(cells)]
+    path = {"from": "posedge clk", "to": "posedge clk", "path": steps}
+    assert longest_path({"critical_paths": [path]}) == {
+        "registers around": 7.0, "encoder": 2.0, "gates": 3.0, "class sums": 4.0, "argmax": 5.0
+    }  # fmt: skip
+    path = {"from": "posedge clk", "to": "posedge clk", "path": [{"delay": 2.0, "to": {"cell": "whole.n3"}}]}
+    assert longest_path({"critical_paths": [path]}) == {"step": 2.0}

@@ -209,8 +209,7 @@ def longest_path(report: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _part_of(cell: str) -> str:
-    match = re.search(r"(?:^|\.)(encoder|gates|count\d+|argmax|whole)\.", cell)
-    if match is None:
-        return "registers around"
-    names = {"whole": "step"}  # of a circuit with state, whose gates are in no module of their own
-    return "class sums" if match[1].startswith("count") else names.get(match[1], match[1])
+    match = re.search(r"(?:^|\.)(encoder|gates|count\d+|argmax)\.", cell)
+    if match is None:  # the gates of a circuit with state are in no module of their own
+        return "step" if re.search(r"(?:^|\.)whole\.", cell) else "registers around"
+    return "class sums" if match[1].startswith("count") else match[1]

@@ -8,6 +8,7 @@ from typing import Any
 
 DATA = ("mnist", "fashion-mnist", "cifar10")
 _ROOT = files("hardwire.records")
+_COUNTS = "gates as built, without encoder, class sums and argmax"
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class BoardRow:
     gates: int
     source: str
     ours: bool = False
-    counts: str = "gates as built, without encoder, class sums and argmax"
+    counts: str = _COUNTS
     simplified: int | None = None
     luts: int | None = None
     luts_whole: int | None = None
@@ -84,7 +85,8 @@ def _ours(result: dict[str, Any]) -> BoardRow:
     recipe = result["recipe"]
     data = recipe["data"].partition("@")[0].removesuffix("-binary")
     numbers = {name: result[name] for name in ("accuracy", "gates", "simplified", "luts", "luts_whole", "minutes")}
-    return BoardRow(data, recipe["name"], source=result["command"], ours=True, seed=recipe["seed"], **numbers)
+    made = {"counts": _COUNTS.replace("gates", "look-up tables")} if "arity" in recipe["network"] else {}
+    return BoardRow(data, recipe["name"], source=result["command"], ours=True, seed=recipe["seed"], **numbers, **made)
 
 
 def board(data: str | None = None, by: str = "gates") -> list[BoardRow]:
