@@ -1,11 +1,12 @@
 """One training step with learned wires, each input choosing among 16, against the same network with fixed wires and
 against torchlogix with learnable connections: 784-2x8000-10, batch 512, hard-st, bits, Adam included. Ratios come last.
 
-    python benchmarks/learned_wires.py [--threads 2] [--steps 40] [--candidates 16]
+    python benchmarks/learned_wires.py [--threads 2] [--steps 40] [--cpu-time] [--candidates 16]
 """
 
 import argparse
 import itertools
+import time
 
 import torch
 from turns import Program, take_turns, torchlogix_layers
@@ -29,9 +30,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--steps", type=int, default=40, help="measured steps of each program; the best counts")
+    parser.add_argument("--cpu-time", action="store_true", help="measure CPU time instead; give --threads 1")
     parser.add_argument("--candidates", type=int, default=16)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
+    if arguments.cpu_time:
+        Program.clock = staticmethod(time.process_time)
     bits = torch.rand(BATCH, INPUTS, generator=torch.Generator().manual_seed(0)) > 0.5
     y = torch.randint(CLASSES, (BATCH,), generator=torch.Generator().manual_seed(1))
     x = hw.Bits.pack(bits)

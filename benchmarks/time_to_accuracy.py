@@ -16,7 +16,7 @@ from hardwire.training.recipe_settings import settings_of
 from hardwire.training.run_settings import train_network
 
 RUNS = {  # name: what differs from the recipe
-    "1,000 tables, 1,200 steps": {"iterations": 1_200},
+    "1,000 tables, 2,500 steps": {"iterations": 2_500},
     "1,000 tables, 4,000 steps": {},
     "2,000 tables, 6,000 steps": {"widths": (2_000,), "iterations": 6_000},
     "3,000 tables, 12,000 steps": {"widths": (3_000,), "iterations": 12_000},

@@ -51,7 +51,7 @@ def figure(rows: list[BoardRow] | None = None) -> "Figure":
         for axes, panel in zip(grid[:, 0], panels, strict=True):
             _draw_points(axes, panel)
         picture.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
-        grid[-1, 0].set_xlabel("gates, before simplification")
+        grid[-1, 0].set_xlabel("gates or look-up tables, before simplification")
         picture.draw_without_rendering()  # settles the layout: labels are placed in pixels
         for axes, panel in zip(grid[:, 0], panels, strict=True):
             _place_labels(axes, panel)

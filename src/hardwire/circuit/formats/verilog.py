@@ -201,11 +201,12 @@ def _levels(number: object) -> bool:
 
 
 def count_modules(circuit: Circuit) -> list[str]:
-    """Lists the module that counts each class: one for all, unless some outputs are constant or count several times."""
+    """Lists the module that counts each class: one for all, unless some outputs are constant or count several times;
+    then one for all classes with the same weights."""
     weights = output_weights(circuit.netlist, circuit.classes)
     if all(weight == 1 for own in weights for weight in own):
         return ["count"] * circuit.classes
-    return [f"count{label}" for label in range(circuit.classes)]
+    return [f"count{weights.index(own)}" for own in weights]
 
 
 def _modules(
