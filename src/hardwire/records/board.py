@@ -85,8 +85,10 @@ def _ours(result: dict[str, Any]) -> BoardRow:
     recipe = result["recipe"]
     data = recipe["data"].partition("@")[0].removesuffix("-binary")
     numbers = {name: result[name] for name in ("accuracy", "gates", "simplified", "luts", "luts_whole", "minutes")}
-    made = {"counts": _COUNTS.replace("gates", "look-up tables")} if "arity" in recipe["network"] else {}
-    return BoardRow(data, recipe["name"], source=result["command"], ours=True, seed=recipe["seed"], **numbers, **made)
+    counts = _COUNTS.replace("gates", "look-up tables") if "arity" in recipe["network"] else _COUNTS
+    return BoardRow(
+        data, recipe["name"], source=result["command"], ours=True, counts=counts, seed=recipe["seed"], **numbers
+    )
 
 
 def board(data: str | None = None, by: str = "gates") -> list[BoardRow]:
