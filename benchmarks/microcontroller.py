@@ -3,6 +3,7 @@
     python benchmarks/microcontroller.py --only digits        # tables of scikit-learn: digits, breast_cancer, wine
     python benchmarks/microcontroller.py --tables FOLDER      # CSV files, the target in the last column
     python benchmarks/microcontroller.py --circuit digits-1k  # one circuit of digits, in every form
+    python benchmarks/microcontroller.py --front --only digits  # more and more code beside tables, by --flash
 
 Needs gcc-arm-none-eabi, libnewlib-arm-none-eabi and qemu-system-arm; emlearn, m2cgen, tl2cgen and treelite are measured
 where they are installed. Everything is compiled at -Os for a Cortex-M0+ and runs on an emulated Cortex-M3, which knows
@@ -24,6 +25,7 @@ import numpy as np
 
 import hardwire as hw
 from hardwire.circuit import Circuit
+from hardwire.circuit.formats.c_words import TABLE_CODE
 from hardwire.circuit.input_format import DTYPES, input_format_of
 from hardwire.circuit.tools import run
 from hardwire.errors import HardwireError
@@ -38,6 +40,7 @@ FLAGS = (
     "-fdata-sections",
     "-ffp-contract=off",
 )
+SHARES = (0, 0.25, 0.5, 0.75, 1)  # of the flash between tables and code
 STRICT = ("-Wall", "-Wextra", "-Werror")
 LINKER = """
 MEMORY { FLASH (rx) : ORIGIN = 0, LENGTH = 4M   RAM (rwx) : ORIGIN = 0x20000000, LENGTH = 64K }
@@ -288,6 +291,35 @@ def compare(name: str, x: np.ndarray, y: np.ndarray, width: int, trees: int, row
             show(f"{title}, {trees} trees", run_board(Path(folder), x_test.astype(dtype), include=include), y_test)
 
 
+def front(name: str, x: np.ndarray, y: np.ndarray, width: int, rows: int) -> None:
+    """Prints a line for every one of some sizes of flash, from tables alone to code alone."""
+    from sklearn.model_selection import train_test_split
+
+    x, x_test, y, y_test = train_test_split(x, y, test_size=0.2, random_state=0, stratify=y)
+    circuit = hw.LogicClassifier(width=width, depth=1, random_state=0).fit(x, y).circuit_.simplify()
+    given: dict[str, Any] = {
+        "word": 1,
+        "raw": next(kind for kind in ("bytes", "int8", "int16", "int32") if _reads(circuit, kind, x)),
+        "values": x,
+    }
+    print(f"\n{name}: {len(circuit.netlist.gate)} gates, {given['raw']}, {len(x_test[:rows])} rows to run")
+    print("| `--flash` | accuracy | flash, bytes | RAM, bytes | instructions |\n|---|---|---|---|---|")
+    least, most = (_stated(circuit, **given, form=form) for form in ("tables", "code"))
+    for share in SHARES:
+        flash = round(least + share * (most - least))
+        show(f"{flash:,}", on_board(circuit, x_test[:rows], **given, flash=flash), y_test[:rows])
+
+
+def _stated(circuit: Circuit, **options: Any) -> int:
+    """The bytes of flash that an export expects to take."""
+    with tempfile.TemporaryDirectory() as folder:
+        circuit.export(Path(folder) / "net.c", **options)
+        header = (Path(folder) / "net.h").read_text()
+    found = re.search(r"NET_(CODE|TABLE)_BYTES (\d+)", header)
+    assert found is not None
+    return int(found[2]) + TABLE_CODE * (found[1] == "TABLE")
+
+
 def _reads(circuit: Circuit, kind: str, x: np.ndarray) -> bool:
     try:
         input_format_of(circuit, kind, x)
@@ -308,6 +340,7 @@ def show(title: str, footprint: Footprint, y: np.ndarray) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--circuit", help="a circuit of digits: measured in every form, nothing is trained")
+    parser.add_argument("--front", action="store_true", help="one circuit a table, with different sizes of flash")
     parser.add_argument("--tables", type=Path, help="a folder of CSV files, the target in the last column")
     parser.add_argument("--only", default="", help="names of tables, divided by commas")
     for option, default in (("width", 500), ("trees", 10), ("rows", 200)):
@@ -322,7 +355,10 @@ def main() -> None:
             show(f"`word={word}`" + (f", {form}" if form else ""), on_board(circuit, raw, word=word, **given), labels)
         return
     for name, x, y in tables(options.tables, [name for name in options.only.split(",") if name]):
-        compare(name, x, y, options.width, options.trees, options.rows)
+        if options.front:
+            front(name, x, y, options.width, options.rows)
+        else:
+            compare(name, x, y, options.width, options.trees, options.rows)
 
 
 if __name__ == "__main__":

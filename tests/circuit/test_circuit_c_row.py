@@ -13,8 +13,12 @@ from hypothesis import strategies as st
 
 import hardwire as hw
 from hardwire.circuit import Circuit, Netlist
-from hardwire.circuit.formats import c_row
+from hardwire.circuit.formats import c, c_row
+from hardwire.circuit.formats.c_mixed import mixed_words
 from hardwire.circuit.formats.c_read import read
+from hardwire.circuit.formats.c_words import file_words
+from hardwire.circuit.formats.text import render
+from hardwire.circuit.input_format import input_format_of
 from hardwire.circuit.literals import CONSTANT, literals
 from hardwire.circuit.verify import random_rows
 
@@ -96,14 +100,64 @@ def test_code_is_chosen_where_the_flash_holds_it_and_tables_where_it_does_not(tm
     circuit = Circuit.from_layers(640, [np.full(320, 6)], [wires], 4, encoder_for("int16", 2, 40, 16))
     path = tmp_path / "net.c"
     forms = {}
-    for flash in (None, 15_000, 6_000):
+    for flash in (None, 15_000, 9_000, 5_600):
         circuit.to_c(path, word=1, flash=flash)
-        forms[flash] = "code" if "BELOW" in path.read_text() else "tables"
-    assert forms == {None: "code", 15_000: "code", 6_000: "tables"}
+        text, stated = path.read_text(), path.with_suffix(".h").read_text()
+        forms[flash] = "mixed" if "WALKED" in text else "code" if "BELOW" in text else "tables"
+        size = re.search(r"_(CODE|TABLE)_BYTES (\d+)", stated)
+        assert int(size[2]) + 1_000 * (size[1] == "TABLE") <= (flash or c.FLASH)
+    assert forms == {None: "code", 15_000: "code", 9_000: "mixed", 5_600: "tables"}
     with pytest.raises(hw.HardwireError, match=r"1,000 bytes of flash cannot hold this circuit: it takes .* as tables"):
         circuit.to_c(path, word=1, flash=1_000)
     with pytest.raises(hw.HardwireError, match="goes with word=1, and without form="):
         circuit.to_c(path, flash=1_000)
+
+
+def mixed(circuit, path):
+    """An export that is half code and half tables."""
+    input_format = input_format_of(circuit, None, None)
+    words = mixed_words(circuit, input_format, circuit.group // 2)
+    words = file_words(circuit, path.stem, input_format, 1, words, main=False, header=f"{path.stem}.h")
+    for suffix in (".c", ".h"):
+        path.with_suffix(suffix).write_text(render(f"circuit{suffix}", **words))
+    return path
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_code_and_tables_in_one_file_are_the_circuit(kind, tmp_path, monkeypatch):
+    monkeypatch.setattr(c_row, "PIECE", 5)
+    circuit = circuit_for(kind, 7 if kind in ("bytes", "floats") else 6)
+    path = mixed(circuit, tmp_path / "net.c")
+    back = read(circuit, path, None)
+    (input_format,) = back.input_formats
+    rows = random_rows(input_format, 100, 1)
+    _, scores = compiled_answers(circuit, path, input_format, 1, rows, "-Wall", "-Wextra", "-Werror")
+    assert np.array_equal(back.answers(input_format, rows).scores, scores)
+    assert np.array_equal(circuit.scores(input_format.bits(rows)), scores)
+    assert circuit.verify(path).equal
+
+
+@pytest.mark.parametrize(
+    ("pattern", "replacement", "message"),
+    [
+        (r"(BELOW\(x1, )\d+", r"\g<1>77", "its code and its tables compare with different thresholds"),
+        (r"(#define WALKED) \d+", r"\1 8", "its tables have 21 outputs, and 8 of each class"),
+        (r"(#define WALKED) \d+", r"\1 15", "its tables have 21 outputs, and 15 of each class"),
+        (r"    walk,\n", "", "is not what this version"),
+    ],
+)
+def test_code_and_tables_that_do_not_fit_each_other_are_refused(pattern, replacement, message, tmp_path):
+    circuit = random_circuit(3, inputs=20, classes=3, group=15, layers=2, encoder=encoder_for("bytes", 2, 5, 4))
+    changed(mixed(circuit, tmp_path / "net.c"), pattern, replacement)
+    with pytest.raises(hw.HardwireError, match=message):
+        circuit.verify(tmp_path / "net.c")
+
+
+def test_another_gate_in_the_tables_of_a_mixed_file_is_told_with_a_counterexample(tmp_path):
+    circuit = random_circuit(3, inputs=20, classes=3, group=15, layers=2, encoder=encoder_for("bytes", 2, 5, 4))
+    changed(mixed(circuit, tmp_path / "net.c"), r"(runs\[\]\[2\] = \{\s*\{\d+, )\d+", r"\g<1>9")
+    answer = circuit.verify(tmp_path / "net.c")
+    assert not answer.equal and "model" in answer.counterexample
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,7 @@ BAD = {
     "infinite target": ("a,b\n1,1.5\n2,inf\n3,2\n", "#b", "infinite"),
     "empty cell": ("a,b\n1,x\n\n,y\n3,y\n", "?missing=error#b", "column 'a' is empty in line 4; fill in"),
     "unknown option": ("a,b\n1,x\n2,y\n", "?decimals=,#b", "unknown option of a table .*did you mean decimal"),
+    "cells without quotes": ("a;b\n1;'x;y'\n2;'x;z'\n", "#b", "more cells than the first line has names.*--quote"),
     "two columns of a name": ("a,a,b\n1,2,x\n2,2,y\n", "#b", "two columns named 'a'"),
     "dropped and missing": ("a,b\n1,x\n2,y\n", "?drop=c#b", "unknown column of .*t.csv 'c'"),
     "infinite cell": ("a,b\n1,x\ninf,y\n3,y\n", "#b", "column 'a' is infinite in line 3"),

@@ -6,7 +6,7 @@ import string
 
 import numpy as np
 import pandas as pd
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import hardwire as hw
@@ -98,6 +98,7 @@ def test_labels_keep_the_way_in_which_they_were_written(tmp_path_factory, labels
 @given(ROWS, st.lists(st.tuples(TEXT, NUMBER, TEXT), min_size=1, max_size=5))
 def test_no_row_that_comes_later_is_refused_and_strangers_light_no_bit(rows, later):
     frame = pd.DataFrame(rows, columns=["text", "number", "colour"])
+    assume(frame["colour"].notna().any())  # a column that is always empty is no text
     columns = Columns.of(frame, missing="indicator")
     encoder = hw.Encoder.fit(columns.numbers(frame), 4, **columns.encoding(), names=columns.names)
     new = pd.DataFrame(later, columns=["text", "number", "colour"])
@@ -107,7 +108,9 @@ def test_no_row_that_comes_later_is_refused_and_strangers_light_no_bit(rows, lat
     for place, name in ((0, "text"), (2, "colour")):
         known = new[name].isin(frame[name].dropna())
         assert np.array_equal(codes[:, place] >= 0, known) and np.array_equal(bits[:, place].any(axis=1), known)
-    assert np.array_equal(bits[:, 1].any(axis=1), new["number"].notna())  # the indicator is there with every number
+    lowest = encoder.thresholds[1].min()  # the indicator is there with every number that is not far below all others
+    assert not (frame["number"].astype(np.float32) <= lowest).any()
+    assert np.array_equal(bits[:, 1].any(axis=1), new["number"].astype(np.float32) > lowest)
 
 
 @few

@@ -106,6 +106,14 @@ def test_columns_of_text_are_learned():
         classifier(iterations=1, unknown="error").fit(frame, y).predict(frame.assign(colour="pink"))
 
 
+def test_texts_that_are_numbers_are_warned_of_and_columns_of_one_name_refused():
+    frame = pd.DataFrame({"price": ["1,518", "1,521", "1,518", "1,519"] * 5})
+    with pytest.warns(UserWarning, match=r"'price' holds texts that look like numbers, such as '1,518'.*decimal=\",\""):
+        classifier(iterations=1).fit(frame, [0, 1, 0, 1] * 5)
+    with pytest.raises(hw.HardwireError, match="the table has two columns named 'x'; rename one of them"):
+        classifier().fit(pd.DataFrame(np.eye(4)[:, :2], columns=["x", "x"]), [0, 1, 0, 1])
+
+
 @both
 def test_weights_count_as_repetitions_to_the_last_bit(kind, data):
     X, y = data

@@ -57,6 +57,9 @@ class Columns:
     @classmethod
     def of(cls, frame: Any, **about: Any) -> "Columns":
         """The columns of a DataFrame."""
+        if not frame.columns.is_unique:
+            twice = frame.columns[frame.columns.duplicated()][0]
+            raise HardwireError(f"the table has two columns named {str(twice)[:80]!r}; rename one of them")
         kinds = {name: kind_of_column(name, frame[name]) for name in frame.columns}
         codes = {name: text_codes(name, frame[name]) for name, kind in kinds.items() if kind == "text"}
         return cls(

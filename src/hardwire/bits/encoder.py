@@ -124,7 +124,8 @@ class Encoder:
             weights: The weight of each row, [rows]; a row of weight 2 counts as two rows.
             codes: For each column of codes 0 .. n - 1 the number n; it gets a threshold below each code.
             categories: The columns of codes that get one bit a code.
-            present: Columns that get a threshold more, far below all values: its bit is 0 only where there is none.
+            present: Columns that get a threshold more, below all values: its bit is 0 where there is none. It lies
+                below the lowest value by the range of the column (or by 1), so that few bits can hold it.
             names: The names of the columns, for warnings.
 
         Returns:
@@ -283,7 +284,8 @@ def _warn_of_merged(given: np.ndarray, column: np.ndarray, name: str) -> None:
 def _below_all(values: np.ndarray) -> np.ndarray:
     """A threshold as far below the lowest value as the highest is above it, and at least 1."""
     low, high = values[0].astype(np.float64), values[-1].astype(np.float64)
-    return np.array([low - max(1.0, high - low)], np.float32)
+    just_below = np.nextafter(values[0], np.float32(-np.inf))  # where float32 cannot tell 1 less
+    return np.array([min(low - max(1.0, high - low), just_below)], np.float32)
 
 
 def _distinct(column: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -41,8 +41,8 @@ def export(
         int | None,
         typer.Option(
             min=1,
-            help="With --word 1: bytes of flash it may take; code if it fits, else tables, which are smaller and "
-            "slower. [default: code up to 16,384]",
+            help="With --word 1: bytes of flash it may take: code if it fits, else as much code as fits beside tables, "
+            "which are smaller and slower. [default: code up to 16,384, else tables]",
             rich_help_panel=_C,
         ),
     ] = None,

@@ -41,6 +41,11 @@ def reading(path: Path) -> Iterator[None]:
         raise
     except ImportError as error:
         raise HardwireError(f"reading {path} needs pyarrow: pip install 'hardwire[tables]' ({error})") from None
+    except pandas.errors.ParserWarning:
+        raise HardwireError(
+            f"cannot read {path} as a table: a row has more cells than the first line has names; if cells hold the "
+            'separator inside other quotes than ", name them: --quote'
+        ) from None
     except Exception as error:
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         raise HardwireError(f"cannot read {path} as a table: {reason}") from error
@@ -159,11 +164,11 @@ def raw_values(columns: Columns, frame: Any, where: "Where") -> npt.NDArray[np.f
     return x
 
 
-def warn_of_numbers(columns: Columns, frame: Any) -> None:
-    """Warns of columns of text whose values look like numbers, such as 1,518."""
+def warn_of_numbers(columns: Columns, frame: Any, comma: str = "--decimal ,") -> None:
+    """Warns of columns of text whose values look like numbers, such as 1,518; comma: how a decimal comma is read."""
     for name in columns.texts:
         if (value := looks_like_numbers(frame[name])) is not None:
-            way = "--decimal ," if "," in value else "write it as numbers"
+            way = comma if "," in value else "write it as numbers"
             warnings.warn(
                 f"column {name!r} holds texts that look like numbers, such as {shown(value)}, and is read as kinds; "
                 f"if they are numbers: {way}",

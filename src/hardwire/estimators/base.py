@@ -19,6 +19,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from hardwire.bits import Columns, Encoder
 from hardwire.bits.columns import check_policies
 from hardwire.circuit import Circuit
+from hardwire.data.frames import warn_of_numbers
 from hardwire.errors import HardwireError, unknown_name, whole_number
 from hardwire.estimators.build import build_network
 from hardwire.estimators.jobs import thread_count, threads
@@ -197,6 +198,7 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             return X
         if first:
             self._columns = Columns.of(X, missing=self.missing, unknown=self.unknown)
+            warn_of_numbers(self._columns, X, comma='pandas.read_csv(..., decimal=",")')
         return self._columns.coded(X) if self._columns.texts or self._columns.dates else X
 
     def _begin(self, table: Table, y: Numbers, weight: Numbers, target: str | None) -> None:

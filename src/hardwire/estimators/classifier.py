@@ -36,7 +36,7 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
         thresholds: Where to place them: "quantile" (equal numbers of rows between them) or "uniform" (equal steps).
         missing: What a missing value means: "zero" (all bits of the column are 0; a column of text has a bit for it if
             values were missing in training), "indicator" (as zero, and each column of numbers gets a bit that says that
-            its value is there) or "error".
+            its value is there, or is at least not lower than all others by more than their range) or "error".
         unknown: What a text means that the training rows did not have: "zero" (all bits are 0, or "other" if the column
             has it) or "error".
         method: How gates are chosen in training, one of `hw.METHODS`.

@@ -15,9 +15,10 @@ import numpy.typing as npt
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.formats import register
 from hardwire.circuit.formats.c_gates import FORMS, single_image
+from hardwire.circuit.formats.c_mixed import mixed_words
 from hardwire.circuit.formats.c_read import read
 from hardwire.circuit.formats.c_row import row_words
-from hardwire.circuit.formats.c_words import WORDS, file_words
+from hardwire.circuit.formats.c_words import TABLE_CODE, WORDS, file_words
 from hardwire.circuit.formats.names import name_for
 from hardwire.circuit.formats.text import render
 from hardwire.circuit.input_format import InputFormat, input_format_of
@@ -26,7 +27,6 @@ from hardwire.files import write_together
 
 CODE_GATES = 20_000  # code compiles in seconds up to here: a third of a millisecond per gate
 FLASH = 1 << 14  # bytes that code for a small machine may take unless told otherwise: half of the smallest usual flash
-TABLE_CODE = 1_000  # bytes of the functions that walk the tables
 
 
 def write(
@@ -52,7 +52,8 @@ def write(
         values: See `hardwire.circuit.input_format.input_format_of`.
         form: "code" or "tables"; by default code up to CODE_GATES gates, and for small machines what `flash` says.
         word: Images at once: 64, 32 or 8, or 1 for small machines.
-        flash: Bytes of flash that the functions may take on a small machine: code if it fits, else tables.
+        flash: Bytes of flash that the functions may take on a small machine: code if it fits, else as much code as
+            does and tables for the rest, else tables. None: code if it takes up to 16 KB, else tables.
     """
     input_format = input_format_of(circuit, raw, values)
     if word not in WORDS:
@@ -98,7 +99,24 @@ def _small(
             f"{flash:,} bytes of flash cannot hold this circuit: it takes {least:,} as tables and "
             f"{words['code_bytes']:,} as code; simplify or shrink it, or train a smaller one"
         )
-    return tables
+    mixed = None if flash is None else _mixed(circuit, input_format, flash, words_for)
+    return tables if mixed is None else mixed
+
+
+def _mixed(
+    circuit: Circuit, input_format: InputFormat, flash: int, words_for: Callable[[dict[str, Any]], dict[str, Any]]
+) -> dict[str, Any] | None:
+    """Returns the template values for as much code as the flash holds beside tables; None if it holds none."""
+    best = None
+    low, high = 1, circuit.group  # outputs of each class that tables compute
+    while low < high:
+        walked = (low + high) // 2
+        words = words_for(mixed_words(circuit, input_format, walked))
+        if words["code_bytes"] <= flash:
+            best, high = words, walked
+        else:
+            low = walked + 1
+    return best
 
 
 register(".c", title="C99", write=write, read=read)

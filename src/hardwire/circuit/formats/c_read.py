@@ -17,6 +17,7 @@ from hardwire.bits.units import RANGES
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.fixed_point import FixedPoint
 from hardwire.circuit.formats import Answers, Readback
+from hardwire.circuit.formats.c_mixed import read_mixed
 from hardwire.circuit.formats.c_netlist import Result, read_code, read_single_image, read_tables
 from hardwire.circuit.formats.c_row_read import read_row
 from hardwire.circuit.formats.c_text import CText, Line
@@ -53,7 +54,7 @@ def read(circuit: Circuit, path: Path, raw: str | None) -> Readback:
     h.check_equal(render("circuit.h", **words))
     c.check_equal(render("circuit.c", **words))
     other = replace(circuit, netlist=netlist, encoder=None)
-    return _readback(circuit, other, own, theirs, bits=gates["form"] != "row")
+    return _readback(circuit, other, own, theirs, bits=gates["form"] not in ("row", "mixed"))
 
 
 def _check_sizes(circuit: Circuit, h: CText, c: CText, prefix: str) -> None:
@@ -89,7 +90,13 @@ def _gates(circuit: Circuit, own: InputFormat, c: CText, word: int) -> tuple[Net
     """Returns the gates as a netlist, the file's thresholds, and the template values that write both again."""
     try:
         if c.has("static void part_0(const "):
-            return read_row(circuit, own, _parts(c), c.number("SLOTS") if c.has("#define SLOTS ") else 0)
+            slots = c.number("SLOTS") if c.has("#define SLOTS ") else 0
+            if not c.has("#define WALKED "):
+                return read_row(circuit, own, _parts(c), slots)
+            theirs = own if own.kind == "bits" else _input_format(own, c, word)
+            walked = c.number("WALKED")
+            netlist, words = read_mixed(circuit, theirs, _parts(c), slots, _image_tables(c), _outputs(c), walked)
+            return netlist, theirs, words
         theirs = own if own.kind == "bits" else _input_format(own, c, word)
         netlist, words = _table_or_code(circuit, c, word)
     except HardwireError:  # which is a ValueError as well, and says all this already
@@ -100,17 +107,26 @@ def _gates(circuit: Circuit, own: InputFormat, c: CText, word: int) -> tuple[Net
 
 
 def _table_or_code(circuit: Circuit, c: CText, word: int) -> Result:
-    outputs = c.numbers(r"outputs\[\w{1,250} \* GROUP\]").tolist()
+    outputs = _outputs(c)
     if len(outputs) != len(circuit.gates.outputs):
         raise ValueError(f"its table of outputs has {len(outputs)} entries in place of {len(circuit.gates.outputs)}")
     if word == 1:
-        tables = c.numbers(r"gates\[\]\[2\]"), c.numbers(r"runs\[\]\[2\]")
-        return read_single_image(circuit.inputs, *tables, outputs)
+        return read_single_image(circuit.inputs, *_image_tables(c), outputs)
     slots = c.number("SLOTS")
     if c.has("static void (*const parts[])"):
         return read_code(circuit.inputs, _parts(c), slots, outputs)
     tables = c.numbers(r"gates\[\]\[3\]"), c.numbers(r"runs\[\]\[2\]")
     return read_tables(circuit.inputs, *tables, slots, outputs)
+
+
+def _outputs(c: CText) -> list[int]:
+    outputs: list[int] = c.numbers(r"outputs\[\w{1,250} \* (?:GROUP|WALKED)\]").tolist()
+    return outputs
+
+
+def _image_tables(c: CText) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Returns the tables of gates and runs for one image at a time."""
+    return c.numbers(r"gates\[\]\[2\]"), c.numbers(r"runs\[\]\[2\]")
 
 
 def _parts(c: CText) -> list[list[Line]]:

@@ -43,6 +43,7 @@ def row_code_words(parts: list[list[str]], slots: int, circuit: Circuit, input_f
         "form": "row",
         "parts": parts,
         "slots": slots,
+        "functions": len(parts),
         "value": "int" if kind in ("bits", "bytes", "int8") else "int32_t",
         "unsigned": "unsigned" if kind in ("bits", "bytes", "int8") else "uint32_t",
         "sum": "int" if circuit.group < 1 << 15 else "int32_t",

@@ -25,10 +25,13 @@ _GATES = {"&": algebra.AND, "|": algebra.OR, "^": algebra.XOR, "& ~": algebra.NE
 
 
 def read_row(
-    circuit: Circuit, own: InputFormat, parts: list[list[Line]], slots: int
+    circuit: Circuit, own: InputFormat, parts: list[list[Line]], slots: int, group: int | None = None
 ) -> tuple[Netlist, InputFormat, dict[str, Any]]:
-    """Returns the gates, the input format with the file's thresholds, and the template values that write them again."""
-    reader = _Reader(circuit, own, slots)
+    """Returns the gates, the input format with the file's thresholds, and the template values that write them again.
+
+    group: how many outputs of each class the lines compute, if not all.
+    """
+    reader = _Reader(circuit, own, slots, group or circuit.group)
     for part in parts:
         reader.part(part)
     words = row_code_words([[line for _, line in part] for part in parts], slots, circuit, own)
@@ -38,7 +41,7 @@ def read_row(
 class _Reader:
     """Runs the lines on nodes of a netlist in place of values."""
 
-    def __init__(self, circuit: Circuit, own: InputFormat, slots: int):
+    def __init__(self, circuit: Circuit, own: InputFormat, slots: int, group: int):
         if slots > circuit.gates.size:
             raise ValueError(f"it has {slots} slots for {circuit.gates.size} gates")
         self.own, self.builder, self.kind = own, Builder(circuit.inputs), own.kind
@@ -48,7 +51,7 @@ class _Reader:
         self.slots = slots
         self.stated: dict[int, int] = {}  # by input bit: the key of its threshold in the file
         self.outputs: list[list[int]] = [[] for _ in range(circuit.classes)]
-        self.group = circuit.group
+        self.group = group
 
     def part(self, lines: list[Line]) -> None:
         """Reads one function."""

@@ -18,6 +18,7 @@ from hardwire.circuit.input_format import DTYPES, InputFormat
 
 TYPES = {kind: "float" if kind == "floats" else f"{dtype.name}_t" for kind, dtype in DTYPES.items()}
 WORDS = (1, 8, 32, 64)
+TABLE_CODE = 1_000  # bytes of the functions that walk tables for one image
 COLUMNS = 16  # compared at once by blocks.c
 
 
@@ -50,7 +51,13 @@ def file_words(
         return words
     words |= _encoder(input_format, word) | _sizes(words, word)
     table_bytes = words["gate_bytes"] + words["output_bytes"] + words.get("threshold_bytes", 0)
-    return words | {"table_bytes": table_bytes}
+    words |= {"table_bytes": table_bytes}
+    if gates["form"] == "mixed":
+        words |= {
+            "code_bytes": gates["code_bytes"] + table_bytes + TABLE_CODE,
+            "stack_bytes": gates["stack_bytes"] + gates["walked_bytes"],
+        }
+    return words
 
 
 def c_timing(circuit: Circuit, name: str, input_format: InputFormat, blocks: int, rounds: int) -> str:

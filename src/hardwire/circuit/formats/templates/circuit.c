@@ -13,6 +13,16 @@
 
 <% if form == "row" %>
 <% include "one_row.c" %>
+<% elif form == "mixed" %>
+#define WALKED «walked» /* outputs of a class that tables compute, its last */
+
+/* Where they are, class by class. */
+static const «output_type» outputs[«NAME»_CLASSES * WALKED] = {
+    «outputs|initialiser»};
+
+<% include "one_image.c" %>
+
+<% include "one_row.c" %>
 <% else %>
 /* Where the outputs are, class by class. */
 static const «output_type» outputs[«NAME»_CLASSES * GROUP] = {

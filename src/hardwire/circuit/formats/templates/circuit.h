@@ -26,7 +26,7 @@ extern "C" {
 <% if encodes %>
 #define «NAME»_VALUES «count»
 <% endif %>
-<% if form == "row" %>
+<% if form in ("row", "mixed") %>
 /* Bytes of flash and of stack that the functions take, about, on a Cortex-M0+ at -Os. */
 #define «NAME»_CODE_BYTES «code_bytes»
 <% else %>
@@ -41,7 +41,7 @@ extern "C" {
 int «name»_predict(const «type» *raw);
 void «name»_scores(const «type» *raw, int32_t *scores);
 <% endif %>
-<% if form != "row" or not encodes %>
+<% if form not in ("row", "mixed") or not encodes %>
 
 /* One image of «NAME»_INPUTS bits, a byte each, zero or not. */
 int «name»_predict_bits(const uint8_t *bits);

@@ -1,16 +1,20 @@
 /* One image at a time, eight bits a byte: inputs, then gates in the order of the table. */
 typedef uint8_t slot;
-#define SLOTS «slots»
+#define «"WALKED_BYTES" if form == "mixed" else "SLOTS"» «walked_bytes if form == "mixed" else slots»
+
+#ifdef __GNUC__
+#define ALONE __attribute__((noinline)) /* its loop needs all registers */
+#else
+#define ALONE
+#endif
 
 static unsigned bit(const slot *v, unsigned place)
 {
     return v[place >> 3] >> (place & 7) & 1u;
 }
 
-static void set(slot *v, unsigned place, unsigned value)
-{
-    v[place >> 3] |= (slot)(value << (place & 7));
-}
+/* Sets the bit at a mask of a byte, and moves on to the next one. */
+#define NEXT(value) do { if (value) *to |= (slot)mask; if ((mask <<= 1) == 256) mask = 1, ++to; } while (0)
 
 /* One row a gate: where its operands are. */
 static const «index» gates[][2] = {
@@ -20,20 +24,24 @@ static const «index» gates[][2] = {
 static const «run_type» runs[][2] = {
     «runs|initialiser»};
 
-static void run_gates(slot *v)
+ALONE static void run_gates(slot *v)
 {
-    unsigned place = «NAME»_INPUTS;
     const «index» (*g)[2] = gates;
+    slot *to = v + «inputs // 8»;
+    unsigned mask = «2 ** (inputs % 8)»;
     for (int run = 0; run < «run_count»; ++run)
         for (unsigned left = runs[run][0], truth = runs[run][1]; left > 0; --left, ++g)
-            set(v, place++, truth >> (2 * bit(v, (*g)[0]) + bit(v, (*g)[1])) & 1u);
+            NEXT(truth >> (2 * bit(v, (*g)[0]) + bit(v, (*g)[1])) & 1u);
 }
 
-static void load_bits(const uint8_t *row, slot *v)
+<% if form != "mixed" or not encodes %>
+static void load_bits(const uint8_t *row, slot *to)
 {
+    unsigned mask = 1;
     for (unsigned i = 0; i < «NAME»_INPUTS; ++i)
-        set(v, i, row[i] != 0);
+        NEXT(row[i] != 0);
 }
+<% endif %>
 <% if encodes %>
 
 /* Value i is above its threshold of a level where it is more than this. */
@@ -43,11 +51,11 @@ static const «threshold_type» thresholds[][«levels»] = {
 <% endfor %>
 };
 
-static void load(const «type» *raw, slot *v)
+static void load(const «type» *raw, slot *to)
 {
-    unsigned place = 0;
+    unsigned mask = 1;
     for (unsigned i = 0; i < «NAME»_VALUES; ++i)
         for (unsigned level = 0; level < «levels»; ++level)
-            set(v, place++, raw[i] > thresholds[«"0" if shared else "i"»][level]);
+            NEXT(raw[i] > thresholds[«"0" if shared else "i"»][level]);
 }
 <% endif %>

@@ -41,10 +41,33 @@ static void part_«loop.index0»(const «type» *raw, sum *s<% if slots %>, word
 <% endfor %>
 }
 <% endfor %>
-<% if parts|length > 1 %>
+<% if form == "mixed" %>
+
+/* The outputs of the tables. */
+static void walk(const «type» *raw, sum *s<% if slots %>, word *v<% endif %>)
+{
+    slot walked[WALKED_BYTES] = {0};
+    const «output_type» *output = outputs;
+<% if slots %>
+    (void)v;
+<% endif %>
+    load«single»(raw, walked);
+    run_gates(walked);
+    for (int c = 0; c < «NAME»_CLASSES; ++c) {
+        sum here = 0;
+        for (int i = 0; i < WALKED; ++i)
+            here += (sum)bit(walked, *output++);
+        s[c] += here;
+    }
+}
+<% endif %>
+<% if functions > 1 %>
 
 /* Called through a table, so that no compiler inlines them all into one endless function. */
 static void (*const parts[])(const «type» *, sum *<% if slots %>, word *<% endif %>) = {
+<% if form == "mixed" %>
+    walk,
+<% endif %>
 <% for part in parts %>
     part_«loop.index0»,
 <% endfor %>
@@ -58,8 +81,8 @@ static void count_outputs(const «type» *raw, sum *s)
 <% endif %>
     for (int c = 0; c < «NAME»_CLASSES; ++c)
         s[c] = 0;
-<% if parts|length > 1 %>
-    for (int i = 0; i < «parts|length»; ++i)
+<% if functions > 1 %>
+    for (int i = 0; i < «functions»; ++i)
         parts[i](raw, s<% if slots %>, v<% endif %>);
 <% else %>
     part_0(raw, s<% if slots %>, v<% endif %>);
