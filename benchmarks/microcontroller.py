@@ -4,6 +4,8 @@
     python benchmarks/microcontroller.py --tables FOLDER      # CSV files, the target in the last column
     python benchmarks/microcontroller.py --circuit digits-1k  # one circuit of digits, in every form
     python benchmarks/microcontroller.py --front --only digits  # more and more code beside tables, by --flash
+    python benchmarks/microcontroller.py --out seen.json      # keeps what it measures beside what is there
+    python benchmarks/microcontroller.py --figure front.svg --out seen.json  # draws what is kept
 
 Needs gcc-arm-none-eabi, libnewlib-arm-none-eabi and qemu-system-arm; emlearn, m2cgen, tl2cgen and treelite are measured
 where they are installed. Everything is compiled at -Os for a Cortex-M0+ and runs on an emulated Cortex-M3, which knows
@@ -14,6 +16,7 @@ counted by the timer of the board, as qemu (-icount) gives each the same time; s
 
 import argparse
 import importlib.util
+import json
 import re
 import tempfile
 from collections.abc import Callable, Iterator
@@ -29,6 +32,7 @@ from hardwire.circuit.formats.c_words import TABLE_CODE
 from hardwire.circuit.input_format import DTYPES, input_format_of
 from hardwire.circuit.tools import run
 from hardwire.errors import HardwireError
+from hardwire.files.figure import save_figure
 
 CROSS = "arm-none-eabi-"
 FLAGS = (
@@ -266,8 +270,8 @@ def _whole(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.round(x * scale).astype(np.int32), y
 
 
-def compare(name: str, x: np.ndarray, y: np.ndarray, width: int, trees: int, rows: int) -> None:
-    """Prints a line for every program on one table."""
+def compare(name: str, x: np.ndarray, y: np.ndarray, width: int, trees: int, rows: int) -> dict[str, list[float]]:
+    """Prints a line for every program on one table; returns the flash and the instructions of each."""
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.model_selection import train_test_split
 
@@ -275,12 +279,14 @@ def compare(name: str, x: np.ndarray, y: np.ndarray, width: int, trees: int, row
     x_test, y_test = x_test[:rows], y_test[:rows]
     model = hw.LogicClassifier(width=width, depth=1, random_state=0).fit(x, y)
     circuit = model.circuit_.simplify()
-    kind = next(kind for kind in ("bytes", "int8", "int16", "int32") if _reads(circuit, kind, x))
+    given = _given(circuit, x)
     gates = len(circuit.netlist.gate)
-    print(f"\n{name}: {gates} gates, {kind}, {len(x):,} rows to train, {len(x_test)} to run")
+    print(f"\n{name}: {gates} gates, {given['raw']}, {len(x):,} rows to train, {len(x_test)} to run")
     print("| program | accuracy | flash, bytes | RAM, bytes | instructions |\n|---|---|---|---|---|")
-    for form in ("code", "tables"):
-        show(f"hardwire, {form}", on_board(circuit, x_test, word=1, raw=kind, values=x, form=form), y_test)
+    measured = {}
+    for title, flash in zip(("tables", "half code", "code"), flashes(circuit, given, (0, 0.5, 1)), strict=True):
+        measured[f"hardwire, {title}"] = on_board(circuit, x_test, **given, flash=flash)
+        show(f"hardwire, {title}", measured[f"hardwire, {title}"], y_test)
     forest = RandomForestClassifier(trees, min_samples_leaf=5, random_state=0).fit(x, y)
     for title, write in OTHERS.items():
         if importlib.util.find_spec(title.split()[0]) is None:
@@ -288,7 +294,9 @@ def compare(name: str, x: np.ndarray, y: np.ndarray, width: int, trees: int, row
             continue
         with tempfile.TemporaryDirectory() as folder:
             dtype, include = write(forest, Path(folder))
-            show(f"{title}, {trees} trees", run_board(Path(folder), x_test.astype(dtype), include=include), y_test)
+            measured[title] = run_board(Path(folder), x_test.astype(dtype), include=include)
+            show(f"{title}, {trees} trees", measured[title], y_test)
+    return {title: [seen.flash, seen.instructions] for title, seen in measured.items()}
 
 
 def front(name: str, x: np.ndarray, y: np.ndarray, width: int, rows: int) -> None:
@@ -297,17 +305,42 @@ def front(name: str, x: np.ndarray, y: np.ndarray, width: int, rows: int) -> Non
 
     x, x_test, y, y_test = train_test_split(x, y, test_size=0.2, random_state=0, stratify=y)
     circuit = hw.LogicClassifier(width=width, depth=1, random_state=0).fit(x, y).circuit_.simplify()
-    given: dict[str, Any] = {
-        "word": 1,
-        "raw": next(kind for kind in ("bytes", "int8", "int16", "int32") if _reads(circuit, kind, x)),
-        "values": x,
-    }
+    given = _given(circuit, x)
     print(f"\n{name}: {len(circuit.netlist.gate)} gates, {given['raw']}, {len(x_test[:rows])} rows to run")
     print("| `--flash` | accuracy | flash, bytes | RAM, bytes | instructions |\n|---|---|---|---|---|")
-    least, most = (_stated(circuit, **given, form=form) for form in ("tables", "code"))
-    for share in SHARES:
-        flash = round(least + share * (most - least))
+    for flash in flashes(circuit, given, SHARES):
         show(f"{flash:,}", on_board(circuit, x_test[:rows], **given, flash=flash), y_test[:rows])
+
+
+def flashes(circuit: Circuit, given: dict[str, Any], shares: tuple[float, ...]) -> list[int]:
+    """Bytes of flash, from what tables take (share 0) to what code takes (share 1)."""
+    least, most = (_stated(circuit, **given, form=form) for form in ("tables", "code"))
+    return [round(least + share * (most - least)) for share in shares]
+
+
+def draw(results: dict[str, dict[str, list[float]]], path: Path) -> None:
+    """Flash against instructions, a panel a table; our three forms are joined by a line."""
+    from matplotlib.figure import Figure
+
+    figure = Figure((10, 4), layout="constrained")
+    panels = figure.subplots(1, len(results), sharex=True, sharey=True, squeeze=False)[0]
+    for axes, (name, measured) in zip(panels, results.items(), strict=True):
+        ours = [measured[title] for title in measured if title.startswith("hardwire")]
+        axes.plot(*zip(*ours, strict=True), "o-", color="black", label="hardwire")
+        others = [title for title in OTHERS if title in measured]
+        for title, marker in zip(others, "sD^v", strict=False):
+            axes.plot(*measured[title], marker, markersize=8, label=title)
+        axes.set(title=name, xscale="log", yscale="log", xlabel="flash, bytes")
+        axes.grid(color="0.9")
+    panels[0].set_ylabel("instructions of a prediction")
+    figure.legend(*panels[-1].get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False)
+    save_figure(figure, path)
+
+
+def _given(circuit: Circuit, x: np.ndarray) -> dict[str, Any]:
+    """The options of an export that reads whole numbers."""
+    kind = next(kind for kind in ("bytes", "int8", "int16", "int32") if _reads(circuit, kind, x))
+    return {"word": 1, "raw": kind, "values": x}
 
 
 def _stated(circuit: Circuit, **options: Any) -> int:
@@ -345,7 +378,13 @@ def main() -> None:
     parser.add_argument("--only", default="", help="names of tables, divided by commas")
     for option, default in (("width", 500), ("trees", 10), ("rows", 200)):
         parser.add_argument(f"--{option}", type=int, default=default)
+    parser.add_argument("--out", type=Path, help="a .json of what was measured, to which this run is added")
+    parser.add_argument("--figure", type=Path, help="draw what --out holds, and measure nothing")
     options = parser.parse_args()
+    kept = json.loads(options.out.read_text()) if options.out and options.out.exists() else {}
+    if options.figure:
+        draw(kept, options.figure)
+        return
     if options.circuit:
         circuit, data = hw.zoo.load_circuit(options.circuit), hw.data.load("digits")
         raw, labels = data.raw("test")[: options.rows], data.test.y.numpy()[: options.rows]
@@ -358,7 +397,9 @@ def main() -> None:
         if options.front:
             front(name, x, y, options.width, options.rows)
         else:
-            compare(name, x, y, options.width, options.trees, options.rows)
+            kept[name] = compare(name, x, y, options.width, options.trees, options.rows)
+            if options.out:
+                options.out.write_text(json.dumps(kept, indent=1))
 
 
 if __name__ == "__main__":

@@ -2,11 +2,13 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris, load_wine, make_friedman1
 from sklearn.exceptions import NotFittedError
@@ -16,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import hardwire as hw
+from hardwire.circuit.ensemble import ensemble
 from hardwire.data.table import LEVELS
 from hardwire.recipes.defaults import TABLES, steps_for, width_for
 
@@ -112,6 +115,43 @@ def test_texts_that_are_numbers_are_warned_of_and_columns_of_one_name_refused():
         classifier(iterations=1).fit(frame, [0, 1, 0, 1] * 5)
     with pytest.raises(hw.HardwireError, match="the table has two columns named 'x'; rename one of them"):
         classifier().fit(pd.DataFrame(np.eye(4)[:, :2], columns=["x", "x"]), [0, 1, 0, 1])
+
+
+@both
+def test_several_networks_are_one_circuit_that_adds_up_their_answers(kind, data, tmp_path):
+    X, y = data
+    model = kind(**SMALL, n_estimators=2).fit(X, y)
+    alone = [hw.Circuit.from_network(network) for network in model.networks_]
+    assert not np.array_equal(*(circuit.scores(X, raw=True) for circuit in alone))
+    sums = sum(circuit.scores(X, raw=True) for circuit in alone)
+    assert np.array_equal(model.circuit_.scores(X, raw=True), sums)
+    if model.circuit_.number is None:
+        assert np.array_equal(model.predict(X), model.classes_[sums.argmax(axis=1)])
+        logits = sums / (2 * model.network_.head().temperature)
+        assert np.allclose(model.predict_proba(X), softmax(logits, axis=1))
+    else:
+        assert np.array_equal(model.predict(X), np.mean([circuit.predict(X, raw=True) for circuit in alone], axis=0))
+        with pytest.raises(hw.HardwireError, match="n_estimators 3 of a regressor is no power of two"):
+            kind(n_estimators=3).fit(X, y)
+    model.circuit_.to_c(tmp_path / "model.c")
+    assert model.circuit_.verify(tmp_path / "model.c").equal
+    first = kind(**SMALL).fit(X, y)
+    assert np.array_equal(
+        first.predict(X),
+        alone[0].predict(X, raw=True) if first.circuit_.number else first.classes_[alone[0].predict(X, raw=True)],
+    )
+    one, other = (pickle.loads(pickle.dumps(model)).partial_fit(X, y) for _ in range(2))
+    assert len(one.networks_) == 2 and np.array_equal(one.predict(X), other.predict(X))
+
+
+def test_circuits_of_another_shape_or_table_are_no_ensemble():
+    nets = [hw.LogicNetwork(inputs=8, classes=2, width=width, depth=1, seed=0) for width in (4, 6)]
+    with pytest.raises(hw.HardwireError, match="all must be of one shape"):
+        ensemble([hw.Circuit.from_network(net) for net in nets])
+    circuits = [hw.Circuit.from_network(nets[0]), hw.Circuit.from_network(nets[0])]
+    encoders = [hw.Encoder(np.full((2, 4), value, np.float32)) for value in (1, 2)]
+    with pytest.raises(hw.HardwireError, match="other thresholds"):
+        ensemble([replace(circuit, encoder=encoder) for circuit, encoder in zip(circuits, encoders, strict=True)])
 
 
 @both

@@ -19,6 +19,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from hardwire.bits import Columns, Encoder
 from hardwire.bits.columns import check_policies
 from hardwire.circuit import Circuit
+from hardwire.circuit.ensemble import ensemble
 from hardwire.data.frames import warn_of_numbers
 from hardwire.errors import HardwireError, unknown_name, whole_number
 from hardwire.estimators.build import build_network
@@ -53,6 +54,7 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     """Base class of both estimators; `LogicClassifier` documents the parameters."""
 
     network_: LogicNetwork
+    networks_: list[LogicNetwork]
     encoder_: Encoder
     circuit_: Circuit
     gap_: Gap
@@ -65,6 +67,7 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         width: int | str | None = None,
         depth: int = TABLES.depth,
         arity: int | None = None,
+        n_estimators: int = 1,
         bits: int = 16,
         thresholds: str = "quantile",
         missing: str = "zero",
@@ -89,6 +92,7 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         self.width = width
         self.depth = depth
         self.arity = arity
+        self.n_estimators = n_estimators
         self.bits = bits
         self.thresholds = thresholds
         self.missing = missing
@@ -167,7 +171,7 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     def _check_settings(self) -> None:
         """Checks the parameters that the network and `fit` would reject under another name."""
         check_policies(self.missing, self.unknown)
-        for name in ("depth", "batch_size", "n_iter_no_change"):
+        for name in ("depth", "n_estimators", "batch_size", "n_iter_no_change"):
             whole_number(name, getattr(self, name))
         if self.width not in (None, "auto"):
             whole_number("width", self.width)
@@ -203,7 +207,9 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
 
     def _begin(self, table: Table, y: Numbers, weight: Numbers, target: str | None) -> None:
         """Fits the thresholds of the columns and makes the untrained network."""
-        self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        random = check_random_state(self.random_state)
+        self._seeds = [int(random.randint(2**31 - 1)) for _ in range(self.n_estimators)]
+        self._seed = self._seeds[0]
         names = tuple(getattr(self, "feature_names_in_", [f"x{number}" for number in range(table.shape[1])]))
         columns = replace(
             self._columns, names=names, target=target, labels=self._labels(), missing=self.missing, unknown=self.unknown
@@ -213,15 +219,15 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         )
         words = self.encoder_.encode(table)
         self.width_ = self._choose_width(words, y, weight)
-        self._build(words, self.width_)
+        settings = self.get_params() | {"width": self.width_}
+        self.networks_ = [build_network(self.encoder_, words, self._head(), seed, settings) for seed in self._seeds]
+        self.network_ = self.networks_[0]
         self.network_.columns = columns
+        self._optimizers = self._new_optimizers()
         self.n_iter_ = 0
 
-    def _build(self, words: npt.NDArray[np.uint64], width: int) -> None:
-        """Makes the untrained network."""
-        settings = self.get_params() | {"width": width}
-        self.network_ = build_network(self.encoder_, words, self._head(), self._seed, settings)
-        self._optimizer = Adam(self.network_.parameters(), self.learning_rate)
+    def _new_optimizers(self) -> list[Adam]:
+        return [Adam(network.parameters(), self.learning_rate) for network in self.networks_]
 
     def _choose_width(self, words: npt.NDArray[np.uint64], y: Numbers, weight: Numbers) -> int:
         """The width that was asked for, that of the table, or the one of several that is best on held-out rows."""
@@ -234,9 +240,12 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             return usual
         losses = {}
         for width in sorted({max(usual // part, self._classes() or 1) for part in TRIED_PARTS}):
-            self._build(words, width)
-            self._run(first, held_out, steps_for(len(words), self.batch_size), False, self.schedule)
-            losses[width] = self.history_.final.log_loss
+            settings = self.get_params() | {"width": width}
+            network = build_network(self.encoder_, words, self._head(), self._seed, settings)
+            optimizer = Adam(network.parameters(), self.learning_rate)
+            steps = steps_for(len(words), self.batch_size)
+            history, _ = self._run(network, optimizer, self._seed, first, held_out, steps, False, self.schedule)
+            losses[width] = history.final.log_loss
         return min(losses, key=lambda width: losses[width])
 
     def _train(
@@ -257,23 +266,35 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
                     f"validation_fraction {self.validation_fraction:g} of {len(rows)} rows leaves no row to validate "
                     "on; use a larger one, or early_stopping=False"
                 )
-        measured = self._run(rows, held_out, iterations, early_stopping, schedule or self.schedule)
+        runs = [
+            self._run(*member, rows, held_out, iterations, early_stopping, schedule or self.schedule)
+            for member in zip(self.networks_, self._optimizers, self._seeds, strict=True)
+        ]
+        self.history_, measured = runs[0]
         self.n_iter_ += self.history_.final.iteration
         self.gap_ = self._gap(self.network_, measured)
-        self.circuit_ = Circuit.from_network(self.network_).simplify()
+        self.circuit_ = ensemble([Circuit.from_network(network) for network in self.networks_]).simplify()
         return self
 
     def _run(
-        self, rows: WeightedRows, held_out: WeightedRows | None, iterations: int, early_stopping: bool, schedule: str
-    ) -> Any:
-        """Trains the network; returns the rows that it was measured on: held-out ones, or a sample of the others."""
+        self,
+        network: LogicNetwork,
+        optimizer: Adam,
+        seed: int,
+        rows: WeightedRows,
+        held_out: WeightedRows | None,
+        iterations: int,
+        early_stopping: bool,
+        schedule: str,
+    ) -> tuple[History, Any]:
+        """Trains a network; returns its history, and the rows that it was measured on: held-out ones, or a sample."""
         features = self.encoder_.features
-        for group in self._optimizer.param_groups:  # the schedule of an earlier fit may have ended at zero
+        for group in optimizer.param_groups:  # the schedule of an earlier fit may have ended at zero
             group["lr"] = self.learning_rate
             group.pop("initial_lr", None)
         measured = (rows.sample(MEASURED, self._seed) if held_out is None else held_out).rows(features)
-        self.history_ = fit(
-            self.network_,
+        history = fit(
+            network,
             rows.rows(features),
             iterations=iterations,
             batch_size=min(self.batch_size, len(rows)),
@@ -281,16 +302,16 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
             loss=self._loss,
             measures=self._measures,
             best_by="-log_loss",
-            optimizer=self._optimizer,
+            optimizer=optimizer,
             scheduler=make_schedule(schedule, iterations),
-            seed=self._seed,
+            seed=seed,
             validation=measured,
             stop_early=self.n_iter_no_change if early_stopping else None,
             keep_best=early_stopping,
             progress=bool(self.verbose),
         )
-        self.history_.split = "train" if held_out is None else "validation"
-        return measured
+        history.split = "train" if held_out is None else "validation"
+        return history, measured
 
     def _measures(self, net: torch.nn.Module, rows: Any) -> dict[str, float]:
         gap = self._gap(net, rows)
@@ -331,15 +352,15 @@ class LogicEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         return hasattr(self, "circuit_")
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the state of the optimizer, twice as large as the network; `partial_fit` begins a new one."""
+        """Without the states of the optimizers, twice as large as the networks; `partial_fit` begins new ones."""
         state = dict(super().__getstate__())  # a copy: scikit-learn returns the dictionary of the object itself
-        state.pop("_optimizer", None)
+        state.pop("_optimizers", None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if hasattr(self, "network_"):
-            self._optimizer = Adam(self.network_.parameters(), self.learning_rate)
+            self._optimizers = self._new_optimizers()
 
     def _weights(self, y: npt.NDArray[Any], weight: Numbers) -> Numbers:
         """The weights of the rows with those of their classes."""

@@ -32,6 +32,8 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
             `validation_fraction` of the rows, and the best is trained on all.
         depth: Number of layers.
         arity: Inputs of each look-up table, 2 to 6. None: layers of two-input gates.
+        n_estimators: Networks, trained from seeds of their own; the circuit adds up their class sums. Several are a
+            little better, and cost as many times the fit and the gates. Of a regressor 1, 2, 4, ...
         bits: Thresholds per column.
         thresholds: Where to place them: "quantile" (equal numbers of rows between them) or "uniform" (equal steps).
         missing: What a missing value means: "zero" (all bits of the column are 0; a column of text has a bit for it if
@@ -65,8 +67,8 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
         gap_: The measured gap between the trained network and the circuit, on the held-out rows, or else on at most
             2,000 of the training rows.
         width_: The width that was used.
-        history_: Every evaluation of the last fit.
-        network_: The trained torch module.
+        history_: Every evaluation of the last fit, of the first network where there are several, as is `gap_`.
+        network_: The trained torch module, the first of `networks_`.
         encoder_: The fitted thresholds.
         n_iter_: Training steps so far.
         feature_names_in_: Names of the columns if X was a DataFrame.
@@ -90,6 +92,7 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
         width: int | str | None = None,
         depth: int = TABLES.depth,
         arity: int | None = None,
+        n_estimators: int = 1,
         bits: int = 16,
         thresholds: str = "quantile",
         missing: str = "zero",
@@ -113,9 +116,9 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
         verbose: int = 0,
     ):
         super().__init__(
-            width=width, depth=depth, arity=arity, bits=bits, thresholds=thresholds, missing=missing, unknown=unknown,
-            method=method, tau=tau, cage=cage, wiring=wiring, candidates=candidates, start=start,
-            iterations=iterations, batch_size=batch_size, learning_rate=learning_rate, schedule=schedule,
+            width=width, depth=depth, arity=arity, n_estimators=n_estimators, bits=bits, thresholds=thresholds,
+            missing=missing, unknown=unknown, method=method, tau=tau, cage=cage, wiring=wiring,
+            candidates=candidates, start=start, iterations=iterations, batch_size=batch_size, learning_rate=learning_rate, schedule=schedule,
             early_stopping=early_stopping, validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change, n_jobs=n_jobs, random_state=random_state, verbose=verbose,
         )  # fmt: skip
@@ -158,7 +161,7 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
             Probabilities [rows, classes], in the order of `classes_`.
         """
         sums = self._run_circuit(X, Circuit.scores)
-        result: npt.NDArray[np.float64] = softmax(sums / self.network_.head().temperature, axis=1)
+        result: npt.NDArray[np.float64] = softmax(sums / self._temperature(), axis=1)
         return result
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
@@ -170,9 +173,14 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
         Returns:
             Scores [rows, classes]; for two classes the second minus the first, [rows].
         """
-        sums = self._run_circuit(X, Circuit.scores) / self.network_.head().temperature
+        sums = self._run_circuit(X, Circuit.scores) / self._temperature()
         result: npt.NDArray[np.float64] = sums[:, 1] - sums[:, 0] if sums.shape[1] == 2 else sums
         return result
+
+    def _temperature(self) -> float:
+        """What the class sums of all networks are divided by."""
+        temperature: float = self.network_.head().temperature
+        return temperature * len(self.networks_)
 
     def _weights(self, y: npt.NDArray[Any], weight: Numbers) -> Numbers:
         if self.class_weight is None:

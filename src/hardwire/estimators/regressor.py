@@ -8,6 +8,7 @@ import torch
 from sklearn.base import RegressorMixin
 
 from hardwire.circuit import Circuit
+from hardwire.errors import HardwireError
 from hardwire.estimators.base import LogicEstimator, Numbers
 from hardwire.measure import Gap, measure_gap
 
@@ -27,6 +28,7 @@ class LogicRegressor(RegressorMixin, LogicEstimator):  # type: ignore[misc]
             `validation_fraction` of the rows, and the best is trained on all.
         depth: Number of layers.
         arity: Inputs of each look-up table, 2 to 6. None: layers of two-input gates.
+        n_estimators: Networks, trained from seeds of their own, 1, 2, 4, ...; the circuit gives their mean.
         bits: Thresholds per column.
         thresholds: Where to place them: "quantile" (equal numbers of rows between them) or "uniform" (equal steps).
         missing: A missing value: "zero", "indicator" or "error", as `LogicClassifier` explains.
@@ -52,8 +54,8 @@ class LogicRegressor(RegressorMixin, LogicEstimator):  # type: ignore[misc]
         circuit_: The `hw.Circuit` that predicts, with its encoder, ready to save or export.
         gap_: The measured gap between the trained network and the circuit, in squared errors.
         width_: The width that was used.
-        history_: Every evaluation of the last fit.
-        network_: The trained torch module.
+        history_: Every evaluation of the last fit, of the first network where there are several, as is `gap_`.
+        network_: The trained torch module, the first of `networks_`.
         encoder_: The fitted thresholds.
         n_iter_: Training steps so far.
         feature_names_in_: Names of the columns if X was a DataFrame.
@@ -92,6 +94,14 @@ class LogicRegressor(RegressorMixin, LogicEstimator):  # type: ignore[misc]
             Numbers [rows].
         """
         return self._run_circuit(X, Circuit.predict)
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if (self.n_estimators & (self.n_estimators - 1)) != 0:
+            raise HardwireError(
+                f"n_estimators {self.n_estimators} of a regressor is no power of two, so the mean of their numbers is "
+                "not in fixed point; use 1, 2, 4 or 8"
+            )
 
     def _learn_target(self, y: Numbers, weight: Numbers, classes: Any) -> None:
         seen, weight = y[weight > 0].astype(np.float64), weight[weight > 0]
