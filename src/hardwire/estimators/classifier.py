@@ -118,9 +118,10 @@ class LogicClassifier(ClassifierMixin, LogicEstimator):  # type: ignore[misc]
         super().__init__(
             width=width, depth=depth, arity=arity, n_estimators=n_estimators, bits=bits, thresholds=thresholds,
             missing=missing, unknown=unknown, method=method, tau=tau, cage=cage, wiring=wiring,
-            candidates=candidates, start=start, iterations=iterations, batch_size=batch_size, learning_rate=learning_rate, schedule=schedule,
-            early_stopping=early_stopping, validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change, n_jobs=n_jobs, random_state=random_state, verbose=verbose,
+            candidates=candidates, start=start, iterations=iterations, batch_size=batch_size,
+            learning_rate=learning_rate, schedule=schedule, early_stopping=early_stopping,
+            validation_fraction=validation_fraction, n_iter_no_change=n_iter_no_change, n_jobs=n_jobs,
+            random_state=random_state, verbose=verbose,
         )  # fmt: skip
         self.class_weight = class_weight
 
