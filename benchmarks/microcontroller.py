@@ -330,7 +330,7 @@ def draw(results: dict[str, dict[str, list[float]]], path: Path) -> None:
         others = [title for title in OTHERS if title in measured]
         for title, marker in zip(others, "sD^v", strict=False):
             axes.plot(*measured[title], marker, markersize=8, label=title)
-        axes.set(title=name, xscale="log", yscale="log", xlabel="flash, bytes")
+        axes.set(title=name.replace("_", " "), xscale="log", yscale="log", xlabel="flash, bytes")
         axes.grid(color="0.9")
     panels[0].set_ylabel("instructions of a prediction")
     figure.legend(*panels[-1].get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False)

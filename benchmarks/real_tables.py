@@ -312,7 +312,7 @@ def draw(bins: dict[str, np.ndarray], path: Path) -> None:
 
     figure = Figure((7, 5), layout="constrained")
     axes = figure.subplots()
-    axes.plot([0.2, 1], [0.2, 1], color="0.75", linewidth=1, label="as stated")
+    axes.plot([0.15, 1], [0.15, 1], color="0.75", linewidth=1, label="as stated")
     for (name, part), marker in zip(bins.items(), "osD^vX", strict=False):
         part = part[part[:, 0] >= LEAST]
         ours = name == "hardwire"
