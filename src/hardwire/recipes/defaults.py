@@ -1,10 +1,10 @@
 """Default settings of a training run, for images, for tables and for other data; defined here and nowhere else.
 
 `hardwire train`, `hw.train`, `Settings.for_dataset` and the estimators all use them. Those for images were chosen on
-validation rows of MNIST, Fashion-MNIST and CIFAR-10 (benchmarks/image_defaults.py), those for tables on validation rows
-of tables other than the ones our documentation reports (benchmarks/tabular.py). Wiring "auto" is "structured" if images
-have a shape (benchmarks/wiring.py), else "random", the paper's. Surprising: this module imports no torch, so that the
-help of the command line can quote it.
+validation rows of MNIST, Fashion-MNIST and CIFAR-10 (benchmarks/image_defaults.py), those for tables on tables that
+scikit-learn makes and ships (benchmarks/choose_tables.py). Wiring "auto" is "structured" if images have a shape
+(benchmarks/wiring.py), else "random", the paper's. Surprising: this module imports no torch, so that the help of the
+command line can quote it.
 """
 
 import math
