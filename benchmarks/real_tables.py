@@ -344,7 +344,8 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
     arguments = parser.parse_args()
     if arguments.report:
-        report(json.loads(arguments.report.read_text())["tables"], arguments.figure)
+        results = json.loads(arguments.report.read_text())["tables"]
+        report({table: results[table] for table in arguments.tables or results}, arguments.figure)
         return
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
