@@ -275,7 +275,7 @@ def report(results: dict, figure: Path | None) -> None:
         "best or equal score": [str((scores[name].round(3) == scores.max(axis=1).round(3)).sum()) for name in names],
         "lowest log loss": [str((losses[name] == losses.min(axis=1)).sum()) for name in names],
         "calibration error": [f"{np.abs(b[:, 1] - b[:, 2]).sum() / b[:, 0].sum():.3f}" for b in bins.values()],
-        "CPU seconds of a fit, median": [f"{value:.1f}" for value in others["seconds"].median()],
+        "CPU seconds of a fit, median": [f"{value:.2f}" for value in others["seconds"].median()],
         "bytes, median": [f"{value:,.0f}" for value in others["bytes"].median()],
         "rows a second, median": [f"{value:,.0f}" for value in others["rate"].median()],
     }
