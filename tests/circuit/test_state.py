@@ -125,6 +125,7 @@ def test_what_a_reader_does_not_understand_is_refused(suffix, tmp_path):
         text + "\nmore",
         "",
         text.replace("[5", "[6", 1),
+        text.replace("[1-1:0] x", f"[{'9' * 5_000}-1:0] x").replace("x[1],", f"x[{'9' * 5_000}],"),
     ):
         path.write_text(wrong)
         with pytest.raises(hw.HardwireError, match="cannot read"):

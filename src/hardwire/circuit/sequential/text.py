@@ -104,7 +104,7 @@ def from_text(text: str, path: Path, language: Language) -> tuple[Netlist, State
     lines = list(itertools.dropwhile(lambda line: line.startswith(language.comment.strip()), lines))
     text = "\n".join(lines)
     name, initial = re.search(r"(?:module (\w+) \(|void (\w+)_reset\()", text), language.initial.search(text)
-    inputs = re.search(r"(?:input \[(\d+)-1:0\] x|x\[(\d+)\],)", text)
+    inputs = re.search(r"(?:input \[(\d{1,9})-1:0\] x|x\[(\d{1,9})\],)", text)
     if name is None or initial is None or inputs is None:
         raise HardwireError(f"cannot read {path}: it is no circuit with state that hardwire wrote")
     state = State(len(initial[1]), tuple(int(bit) for bit in reversed(initial[1])))
