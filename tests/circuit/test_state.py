@@ -11,7 +11,7 @@ import torch
 from cells import life, life_cell
 
 import hardwire as hw
-from hardwire.circuit import Netlist, State
+from hardwire.circuit import Grid, Netlist, State
 from hardwire.circuit.equivalence import netlists_equal
 from hardwire.circuit.sequential.bounded import bounded
 from hardwire.circuit.sequential.files import FORMATS
@@ -149,6 +149,16 @@ def test_a_comment_cannot_take_a_line_away_from_a_compiler(suffix, hidden, tmp_p
     path.write_bytes("\n".join(lines).encode())
     with pytest.raises(hw.HardwireError, match="cannot read"):
         circuit.verify(path, steps=0)
+
+
+@pytest.mark.parametrize("bits", [(float("inf"), 0), (float("nan"), 0), (0.5, 0), ("1", 0), (2, 0)])
+def test_bits_that_are_neither_0_nor_1_are_one_error(bits):
+    with pytest.raises(hw.HardwireError, match="each 0 or 1"):
+        State(2, bits)
+    with pytest.raises(hw.HardwireError, match="the bits of a seed"):
+        Grid(3, seed=bits)
+    with pytest.raises(hw.HardwireError, match="is at most 999, not a int too large to show"):
+        Grid(10**5000)
 
 
 def test_a_file_that_lost_a_line_of_its_registers_is_refused(tmp_path):

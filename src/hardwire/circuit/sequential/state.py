@@ -16,12 +16,13 @@ from hardwire.circuit.builder import Builder
 from hardwire.circuit.evaluate import Program
 from hardwire.circuit.lower import argmax, count_ones
 from hardwire.circuit.netlist import Netlist
-from hardwire.errors import HardwireError, whole_number
+from hardwire.errors import HardwireError, shown, whole_number
 
 if TYPE_CHECKING:
     from hardwire.circuit.circuit import Circuit
 
 Bits = npt.NDArray[np.uint8]
+MOST_SIDE = 999  # of a neighbourhood
 
 
 @dataclass(frozen=True)
@@ -46,16 +47,18 @@ class Grid:
     seed: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        if whole_number("side", self.side) % 2 == 0:
+        if whole_number("side", self.side) > MOST_SIDE:
+            raise HardwireError(f"the side of a neighbourhood is at most {MOST_SIDE}, not {shown(self.side)}")
+        if self.side % 2 == 0:
             raise HardwireError(f"a neighbourhood of {self.side} x {self.side} has no middle; use an odd side")
         if self.border not in ("periodic", "zero"):
             raise HardwireError(f"border {self.border!r:.40} is not periodic or zero")
         if self.shape is not None:
             height, width = self.shape
             object.__setattr__(self, "shape", (whole_number("height", height), whole_number("width", width)))
-        object.__setattr__(self, "seed", tuple(int(bit) for bit in self.seed))
-        if not set(self.seed) <= {0, 1}:
+        if not all(bit in (0, 1) for bit in self.seed):
             raise HardwireError("the bits of a seed are 0 or 1")
+        object.__setattr__(self, "seed", tuple(int(bit) for bit in self.seed))
 
 
 @dataclass(frozen=True)
@@ -84,10 +87,10 @@ class State:
 
     def __post_init__(self) -> None:
         whole_number("bits", self.bits)
-        initial = tuple(int(bit) for bit in self.initial) or (0,) * self.bits
-        if len(initial) != self.bits or not set(initial) <= {0, 1}:
+        initial = tuple(self.initial) or (0,) * self.bits
+        if len(initial) != self.bits or not all(bit in (0, 1) for bit in initial):
             raise HardwireError(f"the initial state is {self.bits} bits, each 0 or 1, not {self.initial!r:.60}")
-        object.__setattr__(self, "initial", initial)
+        object.__setattr__(self, "initial", tuple(int(bit) for bit in initial))
         if self.steps is not None:
             whole_number("steps", self.steps)
 
