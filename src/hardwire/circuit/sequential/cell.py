@@ -25,13 +25,21 @@ if TYPE_CHECKING:
 Board = npt.NDArray[np.uint8]  # [channels, height, width]
 
 
-def as_cell(circuit: "Circuit", border: str = "periodic") -> "Circuit":
-    """The circuit of a neighbourhood as a cell with one bit of state; cells stay as they are.
+def as_cell(
+    circuit: "Circuit",
+    border: str = "periodic",
+    shape: tuple[int, int] | None = None,
+    seed: Sequence[int] = (),
+) -> "Circuit":
+    """The circuit of a neighbourhood as a cell; cells stay as they are.
 
     Args:
         circuit: Reads side * side bits, the neighbourhood row by row with the cell in the middle, for an odd side; its
-            class (0 or 1) is the next state of the cell. A circuit of one class makes it as its only output.
+            class (0 or 1) is the next state of the cell. A circuit of one class makes the next bits of the cell as its
+            outputs, and reads [bits, side, side].
         border: "periodic", where opposite edges of a board meet, or "zero".
+        shape: (height, width) of the board to show, if there is one that belongs to the rule.
+        seed: The bits of the cell that it grows from, if it grows from one.
 
     Example:
         >>> import hardwire as hw
@@ -44,13 +52,14 @@ def as_cell(circuit: "Circuit", border: str = "periodic") -> "Circuit":
         return circuit
     plain = circuit.encoder is None and circuit.number is None
     netlist = gates_of(circuit) if circuit.classes == 1 else complete(circuit, input_format_of(circuit))
-    side = math.isqrt(netlist.inputs)
-    if not plain or side**2 != netlist.inputs or side % 2 == 0 or len(netlist.outputs) != 1:
+    channels = len(netlist.outputs)
+    side = math.isqrt(netlist.inputs // channels)
+    if not plain or channels * side**2 != netlist.inputs or side % 2 == 0:
         raise HardwireError(
-            f"a cell reads an odd square of bits, such as 9, and makes one; this one reads {netlist.inputs} and makes "
-            f"{len(netlist.outputs)}"
+            f"a cell reads an odd square of bits, such as 9, for each that it makes; this one reads {netlist.inputs} "
+            f"and makes {channels}"
         )
-    return _cell(netlist, 1, Grid(side, border), circuit)
+    return _cell(netlist, channels, Grid(side, border, shape, tuple(seed)), circuit)
 
 
 def from_automaton(net: Any, seed: Sequence[int] = ()) -> "Circuit":
