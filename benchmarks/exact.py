@@ -35,7 +35,7 @@ def needed_votes(votes, on, wanted, rng):
             if ((without > 0) == wanted).all():
                 margin = without
                 kept.remove(vote)
-        best = min(best, np.array(sorted(kept)), key=len)
+        best = min(best, np.array(sorted(kept), int), key=len)
     return best
 
 
@@ -49,6 +49,9 @@ def voted(circuit, rows, wanted, seed=0):
         place = slice(2 * bit * group, 2 * (bit + 1) * group)
         on = np.arange(2 * group) >= group
         kept = needed_votes(values[:, place], on, wanted[:, bit] == 1, rng)
+        if not len(kept):  # no vote is the majority of none, and so 0
+            answers.append(builder.constant(False))
+            continue
         nodes = [made[place][vote] for vote in kept]
         for number in np.flatnonzero(~on[kept]).tolist():
             nodes[number] = builder.gate(algebra.NOT_A, nodes[number], nodes[number])

@@ -1,0 +1,53 @@
+"""The grown heart of the examples: right in every neighbourhood that damage can leave, which proves that it heals."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from circuit_oracle import random_circuit
+
+import hardwire as hw
+from hardwire.circuit.sequential.cell import generations, reads, start_board
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def taught():
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    try:
+        import growth_taught
+
+        yield growth_taught
+    finally:
+        sys.path.remove(str(ROOT / "benchmarks"))
+
+
+def test_the_heart_is_right_in_all_neighbourhoods_grows_and_heals(taught):
+    cell = hw.Circuit.load(ROOT / "examples" / "heart.circuit")
+    x, y = taught.pairs()
+    assert x.shape == (1731, 45)
+    place = {(bit, *near): number * 9 + bit for number, near in enumerate(taught.NEAR) for bit in range(9)}
+    columns = [place.get(read) for read in reads(cell)]
+    corners = np.random.default_rng(0).integers(0, 2, (len(x), len(columns)))  # which the rule must not read
+    rows = np.stack([corners[:, i] if at is None else x[:, at] for i, at in enumerate(columns)], axis=1)
+    assert (cell.step(rows[:, :9], rows[:, 9:])[0] == y).all()
+    grown = generations(cell, start_board(cell), 9)
+    assert (grown[0] == taught.HEART).all() and (generations(cell, grown) == grown).all()
+    damaged = grown.copy()
+    damaged[:, 3:, :8] = 0
+    assert (generations(cell, damaged, 12) == grown).all()
+
+
+def test_exact_shrinking_keeps_all_rows_right(taught):
+    from exact import output_bits, shrunk, voted
+
+    circuit = random_circuit(3, inputs=9, classes=4)
+    rows = (np.arange(512)[:, None] >> np.arange(9) & 1).astype(np.uint8)
+    scores = circuit.scores(rows).reshape(512, 2, 2)
+    wanted = (scores[:, :, 1] > scores[:, :, 0]).astype(np.uint8)
+    netlist = voted(circuit, rows, wanted)
+    assert (output_bits(netlist, rows) == wanted).all()
+    smaller = shrunk(netlist, rows, seconds=1)
+    assert (output_bits(smaller, rows) == wanted).all() and smaller.size <= netlist.size
