@@ -14,6 +14,7 @@ from hardwire.circuit import Circuit
 from hardwire.circuit.counting import output_weights
 from hardwire.training import TrainingRun
 from hardwire.training.area import threshold_luts
+from hardwire.training.recipe_settings import recipe_of, settings_of
 
 
 def network(seed=0, arity=4, tables=30, **options):
@@ -111,6 +112,13 @@ def test_a_priced_run_that_is_cut_off_ends_with_the_same_bits(tmp_path):
         run(part, Stop(), checkpoint=tmp_path / "c", checkpoint_every=6)
     resumed = run(network(), checkpoint=tmp_path / "c")
     assert same_state(whole, resumed)
+
+
+def test_a_recipe_holds_its_prices(tmp_path):
+    recipe = hw.recipes.load("mnist-lut-2k", area={"thresholds": 1e-5})
+    (tmp_path / "priced.toml").write_text(recipe.text())
+    chosen = settings_of(hw.recipes.load(str(tmp_path / "priced.toml")))
+    assert chosen.area == {"thresholds": 1e-5} == recipe_of(chosen, 10).area
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,8 @@ class AreaPrice(Callback):
             raise HardwireError("a price of tables is for look-up tables; make the last layer with arity=2 to 6")
         encoder = getattr(run.net, "encoder", None)
         costs = np.ones(self._first.inputs) if encoder is None else threshold_luts(encoder)
-        self._costs, self._known = torch.from_numpy(costs).to(torch.float32), None
+        device = next(self._first.parameters()).device
+        self._costs, self._known = torch.from_numpy(costs).to(device, torch.float32), None
 
     def on_gradient(self, run: TrainingRun) -> None:
         if self.thresholds:
