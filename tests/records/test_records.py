@@ -74,7 +74,12 @@ def test_a_recipe_is_tried_on_validation_rows_and_run_with_one_look_at_the_test_
     result = run_recipe(recipe, tmp_path / "out", progress=False)
     assert reads == [450]
     assert result == json.loads((tmp_path / "out" / "small.json").read_text())
-    assert {row.name for row in board("mnist", by="luts_whole")} == {"mnist-8k", "mnist-conv", "mnist-lut-2k"}
+    assert {row.name for row in board("mnist", by="luts_whole")} == {
+        "mnist-1k-tables-long",
+        "mnist-8k",
+        "mnist-conv",
+        "mnist-lut-2k",
+    }
     assert [row.counts[:14] for row in hw.records.ours() if row.name == "mnist-lut-2k"] == ["look-up tables"]
     assert result["gates"] == 100 and 0 < result["luts"] < result["luts_whole"] and result["accuracy"] > 30
     circuit = hw.Circuit.load(tmp_path / "out" / "small.circuit")
