@@ -108,6 +108,8 @@ BAD = [
     (lambda: generations(as_cell(life_cell()), np.zeros((2, 5, 5))), r"zeros and ones \[1, height, width\]"),
     (lambda: generations(as_cell(life_cell()), np.zeros((2, 5))), "smaller than a neighbourhood"),
     (lambda: start_board(as_cell(life_cell())), "give a shape"),
+    (lambda: start_board(as_cell(life_cell(), shape=(10**30, 3))), "too large; use a smaller shape"),
+    (lambda: Grid(3, seed=(float("inf"),)), "0 or 1"),
     (lambda: board_wasm(as_cell(life_cell()), (1 << 14, 1 << 14)), "too large for a page"),
     (lambda: generations(hw.Circuit(life_cell().netlist, 1), np.zeros((5, 5))), "is no cell of an automaton"),
     (lambda: Grid(4), "has no middle"),

@@ -1,4 +1,4 @@
-"""The grown heart of the examples: right in every neighbourhood that damage can leave, which proves that it heals."""
+"""The learned cells of the examples, proven: Life, and a heart that is right in all that damage can leave of it."""
 
 import sys
 from pathlib import Path
@@ -38,6 +38,13 @@ def test_the_heart_is_right_in_all_neighbourhoods_grows_and_heals(taught):
     damaged = grown.copy()
     damaged[:, 3:, :8] = 0
     assert (generations(cell, damaged, 12) == grown).all()
+
+
+def test_the_learned_rule_of_life_is_proven_on_all_512_neighbourhoods():
+    cell = hw.Circuit.load(ROOT / "examples" / "life.circuit")
+    every = (np.arange(512)[:, None] >> np.arange(9) & 1).astype(np.uint8)  # the cell comes first
+    alive = every[:, 1:].sum(axis=1)
+    assert (cell.step(every[:, :1], every[:, 1:])[0][:, 0] == ((alive == 3) | (alive == 2) & (every[:, 0] == 1))).all()
 
 
 def test_exact_shrinking_keeps_all_rows_right(taught):

@@ -1,5 +1,7 @@
 """The playground of automata in a real browser: a board that lives as Python has it, and that one can disturb."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from cells import life, life_cell
@@ -12,12 +14,13 @@ from hardwire.circuit import as_cell
 from hardwire.circuit.sequential.cell import generations
 from hardwire.playground import board_of, write_board
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 browser = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    cell = as_cell(life_cell()).simplify()
+    cell = hw.Circuit.load(EXAMPLES / "life.circuit")
     return write_board(cell, tmp_path_factory.mktemp("board") / "life.html", title="Life </script>")
 
 

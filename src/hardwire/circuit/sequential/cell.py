@@ -22,6 +22,7 @@ from hardwire.errors import HardwireError, whole_number
 if TYPE_CHECKING:
     from hardwire.circuit.circuit import Circuit
 
+MOST_BITS = 1 << 28  # of the neighbourhoods of a board
 Board = npt.NDArray[np.uint8]  # [channels, height, width]
 
 
@@ -150,6 +151,8 @@ def _checked(cell: "Circuit", shape: Sequence[int]) -> tuple[int, int]:
     side = grid_of(cell).side
     if min(height, width) < side:
         raise HardwireError(f"a board of {height} x {width} is smaller than a neighbourhood of {side} x {side}")
+    if grid_of(cell).side ** 2 * height * width > MOST_BITS:
+        raise HardwireError(f"a board of {height} x {width} cells is too large; use a smaller shape")
     return height, width
 
 
