@@ -192,3 +192,5 @@ def test_settings_take_it_for_learned_wires_alone(tmp_path):
     assert "redraw4" in hw.training.Settings("digits", **options).file_name(10)
     with pytest.raises(hw.HardwireError, match="learned"):
         hw.training.Settings("digits", redraw=4)
+    with pytest.raises(hw.HardwireError, match=r"not 'x{30,80}\.\.\.$"):
+        hw.training.Settings("digits", redraw=4, wiring="x" * 3000)

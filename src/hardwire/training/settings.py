@@ -14,7 +14,7 @@ from hardwire import data as datasets
 from hardwire.data.dataset import Dataset
 from hardwire.data.kinds import split_name
 from hardwire.engine.functions import check_arity
-from hardwire.errors import HardwireError, unknown_name, whole_number
+from hardwire.errors import HardwireError, shown, unknown_name, whole_number
 from hardwire.network import LogicNetwork, equal_widths
 from hardwire.recipes.defaults import BITS, DEFAULTS, default_name, kind_of, round_up, steps_for, width_for
 from hardwire.selection import parse_method
@@ -202,7 +202,7 @@ class Settings:
                 "the last sixth of the training rows"
             )
         if self.redraw and not self.layers and self.wiring != "learned":
-            raise HardwireError(f'redraw is for wiring "learned" (--wiring learned), not {self.wiring!r}')
+            raise HardwireError(f'redraw is for wiring "learned" (--wiring learned), not {shown(self.wiring)}')
 
     @property
     def selects(self) -> bool:
