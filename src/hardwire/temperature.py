@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from hardwire.errors import HardwireError, check_new, unknown_name, whole_number
+from hardwire.errors import HardwireError, check_new, shown, unknown_name, whole_number
 from hardwire.selection import check_tau
 
 Share = tuple[torch.Tensor, int, Callable[[torch.Tensor], torch.Tensor]]
@@ -285,5 +285,5 @@ def from_config(config: dict[str, Any]) -> Temperature:
     kind = TEMPERATURES[name]
     numbers = all(isinstance(value, int | float) for value in arguments.values())
     if set(arguments) != set(kind.arguments) or not numbers:
-        raise HardwireError(f"temperature {name} takes the numbers {', '.join(kind.arguments)}, not {arguments}")
+        raise HardwireError(f"temperature {name} takes the numbers {', '.join(kind.arguments)}, not {shown(arguments)}")
     return kind(**arguments)

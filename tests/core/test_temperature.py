@@ -16,6 +16,7 @@ from hardwire.temperature import (
     Cosine,
     Linear,
     Temperature,
+    from_config,
     register_temperature,
 )
 
@@ -141,3 +142,8 @@ def test_a_temperature_from_outside_travels_in_model_files(tmp_path):
         assert isinstance(loaded.selector.temperature, Halving) and loaded.tau == net.tau < 2.0
     finally:
         del TEMPERATURES["test-halving"]
+
+
+def test_a_hostile_argument_in_a_file_is_cut_off_in_its_message():
+    with pytest.raises(HardwireError, match=r"takes the numbers start, end, steps, not .{40,90}\.\.\.$"):
+        from_config({"name": "linear", "start": 2.0, "end": 1.0, "steps": "x" * 3000})
