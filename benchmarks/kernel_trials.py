@@ -1,0 +1,156 @@
+"""Trials of convolutions on CIFAR-10: how the kernels are drawn, chosen and shaped, by accuracy on validation rows.
+
+    python benchmarks/kernel_trials.py                        # print what has been run
+    python benchmarks/kernel_trials.py two-blocks three-blocks --seeds 2 -o trials.json
+    python benchmarks/kernel_trials.py all --iterations 1000 --head 64000
+
+A trial trains a recipe without the validation rows and measures on them; the test set is not read. Finished trials are
+in the file of results and are not run again. A trial takes two to four minutes of processor time.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from hardwire.files import write_whole
+from hardwire.recipes import Recipe
+from hardwire.records import try_recipe
+
+LEVELS = 7
+SIDE = 32  # of an image
+Layer = dict[str, Any]
+
+
+def convolution(shape: tuple[int, int, int], kernels: int, **arguments: Any) -> list[Layer]:
+    """A block: kernels, and the OR of two by two positions."""
+    given = {"tree_depth": 1, "padding": 1, "channels_per_kernel": 2} | arguments
+    return [{"kind": "conv2d", "shape": list(shape), "kernels": kernels, **given}, {"kind": "or-pool2d"}]
+
+
+def network(kernels: list[int], head: int, blocks: list[dict[str, Any]] | None = None) -> list[Layer]:
+    """Blocks of so many kernels, and a head of gates with learned wires.
+
+    blocks: further arguments of each block.
+    """
+    layers: list[Layer] = []
+    channels, side = 3 * LEVELS, SIDE
+    for number, count in enumerate(kernels):
+        first = {"levels": LEVELS, "channels_per_kernel": 1} if number == 0 else {}
+        layers += convolution((channels, side, side), count, **first, **(blocks[number] if blocks else {}))
+        channels, side = count, side // 2
+    wires = {"wiring": "learned", "candidates": 16, "groups": 10}
+    return [*layers, {"kind": "logic", "inputs": channels * side**2, "neurons": head, **wires}]
+
+
+def recipe(layers: list[Layer], **entries: Any) -> dict[str, Any]:
+    """The entries of a recipe in which only the head learns."""
+    frozen = {f"layers.{number}.": 0.0 for number, layer in enumerate(layers) if layer["kind"] == "conv2d"}
+    settings: dict[str, Any] = {
+        "title": "a trial",
+        "data": f"cifar10-binary@{LEVELS}",
+        "batch_size": 128,
+        "rates": {"all": 0.03, **frozen},
+        "augment": {"flip": True, "shift": 2},
+        "redraw": {"every": 20, "until": 0.8},
+        "network": {"method": "hard-st", "wire_gradient": "mixture"},
+        "layers": layers,
+    }
+    return settings | entries
+
+
+def chosen(only: list[int], pool: int = 3, **more: Any) -> dict[str, Any]:
+    return {"pool": pool, "head": 8_000, "iterations": 500, "only": only, **more}
+
+
+THREE = [80, 192, 384]
+DEPTHS = [{"tree_depth": 1}, {"tree_depth": 2}]
+
+
+def tables(arity: int) -> list[dict[str, Any]]:
+    """Kernels of one table in the second and third block."""
+    return [{}, {"arity": arity}, {"arity": arity}]
+
+
+# name -> (what it is, a function of the head's gates)
+TRIALS: dict[str, tuple[str, Callable[[int], dict[str, Any]]]] = {
+    "two": ("two blocks of 80 and 144 kernels, as drawn", lambda head: recipe(network([80, 144], head, DEPTHS))),
+    "two-2": (
+        "the second block chosen, 144 of 576",
+        lambda head: recipe(network([80, 144], head, DEPTHS), choose=chosen([2], 4)),
+    ),
+    "three": ("three blocks of 80, 192 and 384, as drawn", lambda head: recipe(network(THREE, head))),
+    "three-3": ("the third chosen, 384 of 1,152", lambda head: recipe(network(THREE, head), choose=chosen([4]))),
+    "three-23": ("second and third chosen", lambda head: recipe(network(THREE, head), choose=chosen([2, 4]))),
+    "three-123": ("all three chosen", lambda head: recipe(network(THREE, head), choose=chosen([0, 2, 4]))),
+    "three-tables-4": ("tables of 4 inputs, as drawn", lambda head: recipe(network(THREE, head, tables(4)))),
+    "three-tables-4-3": (
+        "tables of 4 inputs, the third chosen",
+        lambda head: recipe(network(THREE, head, tables(4)), choose=chosen([4])),
+    ),
+    "three-tables-6": ("tables of 6 inputs, as drawn", lambda head: recipe(network(THREE, head, tables(6)))),
+    "three-tables-6-3": (
+        "tables of 6 inputs, the third chosen",
+        lambda head: recipe(network(THREE, head, tables(6)), choose=chosen([4])),
+    ),
+    "three-cutout": (
+        "the third chosen, a square of zeros",
+        lambda head: recipe(network(THREE, head), choose=chosen([4]), augment={"flip": True, "shift": 2, "cutout": 8}),
+    ),
+    "three-shift-4": (
+        "the third chosen, shifts by up to 4 pixels",
+        lambda head: recipe(network(THREE, head), choose=chosen([4]), augment={"flip": True, "shift": 4}),
+    ),
+    "three-noise": (
+        "the third chosen, 5% of the bits inverted",
+        lambda head: recipe(
+            network(THREE, head), choose=chosen([4]), augment={"flip": True, "shift": 2, "noise": 0.05}
+        ),
+    ),
+}
+
+
+def run(name: str, seed: int, arguments: argparse.Namespace) -> dict[str, Any]:
+    """One trial: accuracy on validation rows, neurons, and processor time."""
+    title, entries = TRIALS[name]
+    settings = Recipe(
+        name=name, seed=seed, iterations=arguments.iterations, **entries(arguments.head) | {"title": title}
+    )
+    start = time.process_time()
+    history = try_recipe(settings, evaluate_every=arguments.iterations, progress=False)
+    return {
+        "accuracy": round(100 * history.final.deploy, 2),
+        "processor_minutes": round((time.process_time() - start) / 60, 1),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("trials", nargs="*", metavar="NAME", help=f"{', '.join(TRIALS)}; or all")
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--iterations", type=int, default=1_000)
+    parser.add_argument("--head", type=int, default=64_000, help="gates of the last layer")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("-o", "--out", type=Path, default=Path("kernel-trials.json"))
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
+    results: dict[str, Any] = json.loads(arguments.out.read_text()) if arguments.out.exists() else {}
+    names = list(TRIALS) if arguments.trials == ["all"] else arguments.trials
+    for name in names:
+        for seed in range(arguments.seeds):
+            key = f"{name}, head {arguments.head:,}, {arguments.iterations:,} iterations, seed {seed}"
+            if key not in results:
+                results[key] = run(name, seed, arguments)
+                write_whole(arguments.out, json.dumps(results, indent=1) + "\n")
+            print(f"{key}: {results[key]['accuracy']:.2f}%", flush=True)
+    if not names:
+        for key, result in results.items():
+            print(f"{key}: {result['accuracy']:.2f}% in {result['processor_minutes']} minutes of processor time")
+
+
+if __name__ == "__main__":
+    main()
