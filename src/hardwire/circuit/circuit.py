@@ -183,7 +183,7 @@ class Circuit(Exports):
         Example:
             >>> import hardwire as hw
             >>> hw.Circuit.from_automaton(hw.CellularAutomaton((8, 8), channels=2, widths=[16, 8], seed=0))
-            Circuit(inputs=18, gates=26, classes=1)
+            Circuit(inputs=18, gates=9, classes=1)
         """
         from hardwire.circuit.sequential.cell import from_automaton
 

@@ -7,7 +7,9 @@ An output that is 0 whatever the input is not counted, and one that a class list
 that weight: so the groups of classes may differ in width, and outputs in weight.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,22 +17,64 @@ from hardwire.circuit.table_netlist import AnyNetlist, TableNetlist
 from hardwire.gates import algebra
 
 WIDEST = {6: 6, 4: 3}  # inputs of a look-up table -> bits one counter counts
+NOT_COUNTED = -1
+
+
+@dataclass(frozen=True)
+class CountedOutputs:
+    """How class sums count the outputs of a circuit.
+
+    Attributes:
+        classes: The number of classes.
+        by: For each output the one that counts for it: itself, an earlier one of its class that is always equal, or
+            NOT_COUNTED if it is always 0.
+    """
+
+    classes: int
+    by: tuple[int, ...]
+
+    @classmethod
+    def of(cls, netlist: AnyNetlist, classes: int) -> "CountedOutputs":
+        """Finds the outputs that are the constant 0 or the same node as an earlier one."""
+        zero = netlist.table == 0 if isinstance(netlist, TableNetlist) else netlist.gate == algebra.FALSE
+        never = np.concatenate([np.zeros(netlist.inputs, bool), zero])
+        first: dict[tuple[int, int], int] = {}
+        group = len(netlist.outputs) // classes
+        nodes = enumerate(netlist.outputs.tolist())
+        by = (NOT_COUNTED if never[node] else first.setdefault((at // group, node), at) for at, node in nodes)
+        return cls(classes, tuple(by))
+
+    @classmethod
+    def from_pairs(cls, pairs: object, outputs: int, classes: int) -> "CountedOutputs":
+        """Reads what `pairs` wrote; of anything else, each output counts for itself."""
+        by, group = list(range(outputs)), outputs // classes
+        for pair in pairs if isinstance(pairs, list) else []:
+            if not (isinstance(pair, list) and len(pair) == 2 and all(type(number) is int for number in pair)):
+                return cls(classes, tuple(range(outputs)))
+            at, other = pair
+            if not 0 <= at < outputs or not NOT_COUNTED <= other < at or (other >= 0 and other // group != at // group):
+                return cls(classes, tuple(range(outputs)))
+            by[at] = other
+        return cls(classes, tuple(by))
+
+    @property
+    def pairs(self) -> list[list[int]]:
+        """The outputs that do not count for themselves, each with the one that counts for it."""
+        return [[at, other] for at, other in enumerate(self.by) if other != at]
+
+    @property
+    def weights(self) -> list[list[int]]:
+        """For each class how often each of its outputs counts."""
+        counts = Counter(self.by)
+        weights = [counts[at] for at in range(len(self.by))]
+        group = len(weights) // self.classes
+        return [weights[start : start + group] for start in range(0, len(weights), group)]
 
 
 def output_weights(netlist: AnyNetlist, classes: int) -> list[list[int]]:
     """Returns for each class how often each of its outputs counts: 0 for the constant 0, and for all but the first of
     equal ones, whose number goes to the first."""
-    zero = netlist.table == 0 if isinstance(netlist, TableNetlist) else netlist.gate == algebra.FALSE
-    never = np.concatenate([np.zeros(netlist.inputs, bool), zero])
-    weights = []
-    for nodes in netlist.outputs.reshape(classes, -1).tolist():
-        first: dict[int, int] = {}
-        own = [0] * len(nodes)
-        for place, node in enumerate(nodes):
-            if not never[node]:
-                own[first.setdefault(node, place)] += 1
-        weights.append(own)
-    return weights
+    return CountedOutputs.of(netlist, classes).weights
 
 
 def count_plan(

@@ -8,7 +8,7 @@ from collections import deque
 
 from hardwire.circuit.builder import Builder
 from hardwire.circuit.circuit import Circuit
-from hardwire.circuit.counting import count_plan, output_weights
+from hardwire.circuit.counting import NOT_COUNTED, CountedOutputs, count_plan
 from hardwire.circuit.input_format import INFINITY, InputFormat
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.table_netlist import TableBuilder, TableNetlist
@@ -17,7 +17,13 @@ from hardwire.gates import algebra
 Player = tuple[list[int], list[int]]  # a score and a class number, each as nodes, lowest bit first
 
 
-def complete(circuit: Circuit, input_format: InputFormat, lut: int = 6, scores: bool = False) -> Netlist:
+def complete(
+    circuit: Circuit,
+    input_format: InputFormat,
+    lut: int = 6,
+    scores: bool = False,
+    counted: CountedOutputs | None = None,
+) -> Netlist:
     """Builds the whole classifier, from the bits of an image to the bits of the answer.
 
     Args:
@@ -25,10 +31,19 @@ def complete(circuit: Circuit, input_format: InputFormat, lut: int = 6, scores: 
         input_format: What it reads.
         lut: See `count_plan`.
         scores: Whether the class sums follow the answer, class 0 first.
+        counted: How its outputs are counted; by default as `CountedOutputs.of` has it.
     """
     builder = Builder(input_format.width)
     outputs = builder.embed(circuit.gates, _input_bits(builder, input_format))
-    return builder.netlist(_answer(builder, circuit, outputs, lut, scores))
+    return builder.netlist(_answer(builder, circuit, outputs, lut, scores, counted))
+
+
+def merge_outputs(netlist: Netlist, counted: CountedOutputs) -> Netlist:
+    """Returns the netlist in which each output is the one that counts for it, or the constant 0."""
+    builder = Builder(netlist.inputs)
+    outputs = builder.embed(netlist, range(netlist.inputs))
+    zero = builder.constant(False) if NOT_COUNTED in counted.by else None
+    return builder.netlist([zero if zero is not None and by == NOT_COUNTED else outputs[by] for by in counted.by])
 
 
 def complete_tables(circuit: Circuit, input_format: InputFormat, lut: int = 6) -> TableNetlist:
@@ -47,10 +62,17 @@ def _input_bits(builder: Builder, input_format: InputFormat) -> list[int]:
     return list(range(builder.inputs)) if input_format.kind == "bits" else _encode(builder, input_format)
 
 
-def _answer(builder: Builder, circuit: Circuit, outputs: list[int], lut: int, scores: bool) -> list[int]:
+def _answer(
+    builder: Builder,
+    circuit: Circuit,
+    outputs: list[int],
+    lut: int,
+    scores: bool,
+    counted: CountedOutputs | None = None,
+) -> list[int]:
     """Returns the nodes of the answer to these outputs of the circuit, followed by the class sums on request."""
     groups = [outputs[start : start + circuit.group] for start in range(0, len(outputs), circuit.group)]
-    weights = output_weights(circuit.netlist, circuit.classes)
+    weights = (counted or CountedOutputs.of(circuit.netlist, circuit.classes)).weights
     sums = [count_ones(builder, group, lut, own) for group, own in zip(groups, weights, strict=True)]
     if circuit.number is None:
         answer = argmax(builder, sums)

@@ -8,7 +8,7 @@ from hardwire.circuit.aiger import write_aiger
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.formats import register
 from hardwire.circuit.formats.header import header_lines
-from hardwire.circuit.formats.logic import PORTS, read_back
+from hardwire.circuit.formats.logic import PORTS, read_back, sums_lines
 from hardwire.circuit.input_format import input_format_of
 from hardwire.circuit.lower import complete
 from hardwire.circuit.read_aiger import read_aiger
@@ -24,7 +24,7 @@ def write(circuit: Circuit, path: Path, *, raw: str | None = None, values: npt.A
         values: See `hardwire.circuit.input_format.input_format_of`.
     """
     input_format = input_format_of(circuit, raw, values)
-    write_aiger(complete(circuit, input_format), path, header_lines(circuit, input_format, PORTS))
+    write_aiger(complete(circuit, input_format), path, header_lines(circuit, input_format, PORTS, *sums_lines(circuit)))
     return [path]
 
 

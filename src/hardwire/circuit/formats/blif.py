@@ -9,7 +9,7 @@ import numpy.typing as npt
 from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.formats import register
 from hardwire.circuit.formats.header import header_lines
-from hardwire.circuit.formats.logic import PORTS, read_back
+from hardwire.circuit.formats.logic import PORTS, read_back, sums_lines
 from hardwire.circuit.formats.names import name_for
 from hardwire.circuit.formats.text import read_text
 from hardwire.circuit.input_format import input_format_of
@@ -41,7 +41,7 @@ def write(
         values: See `hardwire.circuit.input_format.input_format_of`.
     """
     input_format = input_format_of(circuit, raw, values)
-    comment = [f"# {line}" for line in header_lines(circuit, input_format, PORTS)]
+    comment = [f"# {line}" for line in header_lines(circuit, input_format, PORTS, *sums_lines(circuit))]
     tables = isinstance(circuit.netlist, TableNetlist)
     netlist = complete_tables(circuit, input_format) if tables else complete(circuit, input_format)
     write_whole(path, to_blif(netlist, name_for(path, name), comment))

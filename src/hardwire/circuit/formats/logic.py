@@ -1,6 +1,7 @@
 """Reads back formats that are logic throughout: netlists from the bits of raw values to the bits of the class, and of
 the class sums where a file gives them."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,14 +10,28 @@ import numpy as np
 import numpy.typing as npt
 
 from hardwire.circuit.circuit import Circuit
+from hardwire.circuit.counting import CountedOutputs
+from hardwire.circuit.equivalence import netlists_equal
 from hardwire.circuit.formats import Answers, Readback, Reader
-from hardwire.circuit.formats.header import interface
+from hardwire.circuit.formats.header import interface, marked
 from hardwire.circuit.input_format import InputFormat, input_format_from, input_format_of
-from hardwire.circuit.lower import complete
+from hardwire.circuit.lower import complete, merge_outputs
 from hardwire.circuit.netlist import Netlist
 from hardwire.errors import HardwireError
 
 PORTS = "Inputs x[k]: the bits of the values, lowest first; outputs label[k]: those of the answer."
+
+
+_MARK = "hardwire-sums: "
+
+
+def sums_lines(circuit: Circuit) -> list[str]:
+    """Returns the line of a header that says how class sums count outputs, if not each for itself.
+
+    The proof builds the model's class sums alike: a solver compares equal sums at once, and others hardly ever.
+    """
+    pairs = CountedOutputs.of(circuit.netlist, circuit.classes).pairs
+    return [_MARK + json.dumps({"counted": pairs})] if pairs else []
 
 
 def read_back(read: Callable[[Path], Netlist], lut_of: Callable[[str], int] = lambda text: 6) -> Reader:
@@ -48,9 +63,24 @@ def read_back(read: Callable[[Path], Netlist], lut_of: Callable[[str], int] = la
         def answer(input_format: InputFormat, rows: npt.NDArray[Any]) -> Answers:
             return answers(input_format.to_bits(rows))
 
-        return Readback((input_format,), answer, (complete(circuit, input_format, lut_of(text), scores), netlist))
+        model = complete(circuit, input_format, lut_of(text), scores, _counted(circuit, text))
+        return Readback((input_format,), answer, (model, netlist))
 
     return reader
+
+
+def _counted(circuit: Circuit, text: str) -> CountedOutputs | None:
+    """How a file counts outputs, if the outputs of the circuit are known to be 0 or equal as it says.
+
+    In a circuit that was simplified, equal outputs are the same node. In the model that it was made from they are not,
+    so that has to be proven first.
+    """
+    outputs = len(circuit.gates.outputs)
+    counted = CountedOutputs.from_pairs((marked(text, _MARK) or {}).get("counted"), outputs, circuit.classes)
+    if not counted.pairs or counted == CountedOutputs.of(circuit.netlist, circuit.classes):
+        return counted
+    same = netlists_equal(circuit.gates, merge_outputs(circuit.gates, counted))
+    return counted if same and same.exact else None
 
 
 def answers_of(netlist: Netlist, circuit: Circuit) -> Callable[[npt.NDArray[np.uint8]], Answers]:

@@ -23,7 +23,7 @@ from hardwire.circuit.counting import WIDEST, output_weights
 from hardwire.circuit.formats import register
 from hardwire.circuit.formats import verilog_parts as parts
 from hardwire.circuit.formats.header import header_lines, marked
-from hardwire.circuit.formats.logic import read_back
+from hardwire.circuit.formats.logic import read_back, sums_lines
 from hardwire.circuit.formats.names import name_for
 from hardwire.circuit.formats.text import render
 from hardwire.circuit.formats.verilog_module import VerilogModule
@@ -173,7 +173,7 @@ def to_verilog(
         stream=stream,
         words=words,
         counter_width=max(1, (words - 1).bit_length()),
-        comment=[*header_lines(circuit, input_format, ports), _MARK + json.dumps(described)],
+        comment=[*header_lines(circuit, input_format, ports, *sums_lines(circuit)), _MARK + json.dumps(described)],
     )
     return Verilog(text, name, pipeline is not None, control, latency, input_format.width, label_width, scores_width)
 

@@ -16,6 +16,7 @@ from hardwire.circuit.builder import Builder
 from hardwire.circuit.input_format import input_format_of
 from hardwire.circuit.lower import complete
 from hardwire.circuit.netlist import Netlist
+from hardwire.circuit.passes.dead import remove_dead
 from hardwire.circuit.sequential.state import Grid, State, gates_of
 from hardwire.errors import HardwireError, whole_number
 
@@ -85,7 +86,7 @@ def from_automaton(net: Any, seed: Sequence[int] = ()) -> "Circuit":
     levels = [level for layer in small for level in layer.levels()]
     made = Circuit(frozen_netlist(Stack(tuple(levels))), 1).gates
     middle = np.arange(channels) * side**2 + side**2 // 2
-    netlist = replace(made, outputs=made.outputs[middle])
+    netlist = remove_dead(replace(made, outputs=made.outputs[middle]))  # the other cells are not wanted
     height, width = shape
     return _cell(netlist, channels, Grid(side, layers[0].border, (height, width), tuple(seed)))
 
