@@ -31,7 +31,7 @@ SAT_CONFLICTS = 1_000_000  # for one pair of nodes; past this, or past the time,
 SAT_SECONDS = 300  # two versions of 131,000 ANDs, class sums and argmax included, take a minute
 VECTORS = 1 << 16
 CHUNK = 1 << 14  # vectors at a time
-CHUNK_WORDS, MOST_WORDS = 1 << 22, 1 << 26  # at a time and in all: a million inputs must not take gigabytes or minutes
+CHUNK_WORDS, MOST_WORDS = 1 << 22, 1 << 24  # at a time and in all: a million inputs must not take gigabytes or minutes
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from hardwire_paper.names import tau_name
 from hardwire_paper.theory import statements
 
 _ROUNDING = 1e-12  # of float64
-_SINGLE = 1e-4  # of float32 sums of a few dozen nodes
+_SINGLE = 1e-5  # of float32 sums of a few dozen nodes
 
 
 def _mixtures_differ(evidence: Evidence) -> Finding:
@@ -44,9 +44,9 @@ def _hard_outputs(evidence: Evidence) -> Finding:
 
 def _logits_add_up(evidence: Evidence) -> Finding:
     error = statements.logit_sum_error()
-    return Finding(
-        HOLDS if error < _SINGLE else FAILS, f"largest difference {error:.1e}", ("40 + 40 nodes, 4 classes",)
-    )
+    # rounding depends on the engine, so the page says no more than that it is rounding
+    figure = f"no difference above {_SINGLE:.0e}" if error < _SINGLE else f"largest difference {error:.1e}"
+    return Finding(HOLDS if error < _SINGLE else FAILS, figure, ("40 + 40 nodes, 4 classes",))
 
 
 JUDGES: Judges = {
