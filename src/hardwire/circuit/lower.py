@@ -33,9 +33,16 @@ def complete(
         scores: Whether the class sums follow the answer, class 0 first.
         counted: How its outputs are counted; by default as `CountedOutputs.of` has it.
     """
+    outputs = outputs_of(circuit, input_format)
     builder = Builder(input_format.width)
-    outputs = builder.embed(circuit.gates, _input_bits(builder, input_format))
-    return builder.netlist(_answer(builder, circuit, outputs, lut, scores, counted))
+    nodes = builder.embed(outputs, range(input_format.width))
+    return builder.netlist(_answer(builder, circuit, nodes, lut, scores, counted))
+
+
+def outputs_of(circuit: Circuit, input_format: InputFormat) -> Netlist:
+    """Builds the encoder and the circuit, from the bits of an image to the outputs that class sums count."""
+    builder = Builder(input_format.width)
+    return builder.netlist(builder.embed(circuit.gates, _input_bits(builder, input_format)))
 
 
 def merge_outputs(netlist: Netlist, counted: CountedOutputs) -> Netlist:

@@ -15,7 +15,7 @@ from hardwire.circuit.equivalence import netlists_equal
 from hardwire.circuit.formats import Answers, Readback, Reader
 from hardwire.circuit.formats.header import interface, marked
 from hardwire.circuit.input_format import InputFormat, input_format_from, input_format_of
-from hardwire.circuit.lower import complete, merge_outputs
+from hardwire.circuit.lower import complete, merge_outputs, outputs_of
 from hardwire.circuit.netlist import Netlist
 from hardwire.errors import HardwireError
 
@@ -63,23 +63,24 @@ def read_back(read: Callable[[Path], Netlist], lut_of: Callable[[str], int] = la
         def answer(input_format: InputFormat, rows: npt.NDArray[Any]) -> Answers:
             return answers(input_format.to_bits(rows))
 
-        model = complete(circuit, input_format, lut_of(text), scores, _counted(circuit, text))
+        model = complete(circuit, input_format, lut_of(text), scores, _counted(circuit, input_format, text))
         return Readback((input_format,), answer, (model, netlist))
 
     return reader
 
 
-def _counted(circuit: Circuit, text: str) -> CountedOutputs | None:
+def _counted(circuit: Circuit, input_format: InputFormat, text: str) -> CountedOutputs | None:
     """How a file counts outputs, if the outputs of the circuit are known to be 0 or equal as it says.
 
     In a circuit that was simplified, equal outputs are the same node. In the model that it was made from they are not,
-    so that has to be proven first.
+    so that has to be proven first: behind the encoder, because some are equal only on what it can produce.
     """
-    outputs = len(circuit.gates.outputs)
+    outputs = len(circuit.netlist.outputs)
     counted = CountedOutputs.from_pairs((marked(text, _MARK) or {}).get("counted"), outputs, circuit.classes)
     if not counted.pairs or counted == CountedOutputs.of(circuit.netlist, circuit.classes):
         return counted
-    same = netlists_equal(circuit.gates, merge_outputs(circuit.gates, counted))
+    encoded = outputs_of(circuit, input_format)
+    same = netlists_equal(encoded, merge_outputs(encoded, counted))
     return counted if same and same.exact else None
 
 
