@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hardwire.bits import unpack, word_count
+from hardwire.build import native
 from hardwire.circuit.aiger import write_aiger
 from hardwire.circuit.builder import Builder
 from hardwire.circuit.circuit import Circuit
@@ -31,7 +32,8 @@ SAT_CONFLICTS = 1_000_000  # for one pair of nodes; past this, or past the time,
 SAT_SECONDS = 300  # two versions of 131,000 ANDs, class sums and argmax included, take a minute
 VECTORS = 1 << 16
 CHUNK = 1 << 14  # vectors at a time
-CHUNK_WORDS, MOST_WORDS = 1 << 22, 1 << 24  # at a time and in all: a million inputs must not take gigabytes or minutes
+# at a time and in all: a million inputs must not take gigabytes or minutes, and numpy alone is slower
+CHUNK_WORDS, MOST_WORDS = 1 << 22, 1 << (26 if native is not None else 24)
 
 
 @dataclass(frozen=True)
