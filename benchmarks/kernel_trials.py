@@ -12,18 +12,22 @@ of processor time.
 import argparse
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
+import hardwire as hw
 from hardwire.files import write_whole
 from hardwire.recipes import Recipe
 from hardwire.records import try_recipe
 
 LEVELS = 7
+COLOURS = 3
 SIDE = 32  # of an image
+EDGES = "cifar10-edges"
 Layer = dict[str, Any]
 
 
@@ -33,19 +37,30 @@ def convolution(shape: tuple[int, int, int], kernels: int, **arguments: Any) -> 
     return [{"kind": "conv2d", "shape": list(shape), "kernels": kernels, **given}, {"kind": "or-pool2d"}]
 
 
-def network(kernels: list[int], head: int, blocks: list[dict[str, Any]] | None = None) -> list[Layer]:
+def network(
+    kernels: list[int],
+    head: int,
+    blocks: list[dict[str, Any]] | None = None,
+    levels: int = LEVELS,
+    planes: int = COLOURS,
+    behind: list[Layer] | None = None,
+) -> list[Layer]:
     """Blocks of so many kernels, and a head of gates with learned wires.
 
-    blocks: further arguments of each block.
+    blocks: further arguments of each block. levels, planes: thresholds of each value, and values of a pixel. behind:
+    layers behind the head, by the arguments that differ from its own.
     """
     layers: list[Layer] = []
-    channels, side = 3 * LEVELS, SIDE
+    channels, side = planes * levels, SIDE
     for number, count in enumerate(kernels):
-        first = {"levels": LEVELS, "channels_per_kernel": 1} if number == 0 else {}
+        first = {"levels": levels, "channels_per_kernel": 1} if number == 0 else {}
         layers += convolution((channels, side, side), count, **first, **(blocks[number] if blocks else {}))
         channels, side = count, side // 2
-    wires = {"wiring": "learned", "candidates": 16, "groups": 10}
-    return [*layers, {"kind": "logic", "inputs": channels * side**2, "neurons": head, **wires}]
+    inputs = channels * side**2
+    for arguments in [{"wiring": "learned", "candidates": 16}, *(behind or [])]:
+        layers.append({"kind": "logic", "inputs": inputs, "neurons": head, "groups": 10} | arguments)
+        inputs = head
+    return layers
 
 
 def recipe(layers: list[Layer], **entries: Any) -> dict[str, Any]:
@@ -53,7 +68,7 @@ def recipe(layers: list[Layer], **entries: Any) -> dict[str, Any]:
     frozen = {f"layers.{number}.": 0.0 for number, layer in enumerate(layers) if layer["kind"] == "conv2d"}
     settings: dict[str, Any] = {
         "title": "a trial",
-        "data": f"cifar10-binary@{LEVELS}",
+        "data": f"cifar10-binary@{layers[0]['levels']}",
         "batch_size": 128,
         "rates": {"all": 0.03, **frozen},
         "augment": {"flip": True, "shift": 2},
@@ -64,12 +79,33 @@ def recipe(layers: list[Layer], **entries: Any) -> dict[str, Any]:
     return settings | entries
 
 
+def with_edges() -> hw.data.Dataset:
+    """CIFAR-10 with two more values of each pixel: how much its brightness changes downwards and to the right."""
+    plain = hw.data.load(f"cifar10-binary@{LEVELS}")
+
+    def read(split: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        raw = plain.raw(split).reshape(-1, COLOURS, SIDE, SIDE)
+        grey = np.pad(raw.mean(1, dtype=np.float32), ((0, 0), (1, 1), (1, 1)), "edge")
+        smooth = grey[:, :, :-2] + 2 * grey[:, :, 1:-1] + grey[:, :, 2:], grey[:, :-2] + 2 * grey[:, 1:-1] + grey[:, 2:]
+        slopes = np.stack([smooth[0][:, 2:] - smooth[0][:, :-2], smooth[1][:, :, 2:] - smooth[1][:, :, :-2]], 1)
+        shares = np.linspace(0, 1, 256)
+        cuts = np.quantile(np.abs(slopes[::50]), shares)  # a byte is a share of the rows, so thresholds are even
+        edges = np.interp(np.abs(slopes), cuts, 255 * shares).astype(np.uint8)
+        yield np.concatenate([raw, edges], 1).reshape(len(raw), -1), getattr(plain, split).y.numpy()
+
+    rows = {split: len(getattr(plain, split)) for split in ("train", "test")}
+    return hw.data.Images("with edges", rows, (COLOURS + 2, SIDE, SIDE), 255, LEVELS, True, read).load(EDGES)
+
+
 def chosen(only: list[int], pool: int = 3, **more: Any) -> dict[str, Any]:
     return {"pool": pool, "head": 8_000, "iterations": 500, "only": only, **more}
 
 
 THREE = [80, 192, 384]
 DEPTHS = [{"tree_depth": 1}, {"tree_depth": 2}]
+ONE_CHANNEL = {"channels_per_kernel": 1}
+GROUPED = {"groups": 16}
+BUTTERFLY = {"wiring": "structured", "layer": 1}
 
 
 def tables(arity: int) -> list[dict[str, Any]]:
@@ -114,6 +150,45 @@ TRIALS: dict[str, tuple[str, Callable[[int], dict[str, Any]]]] = {
     ),
 }
 
+TRIALS |= {
+    "three-23-levels-15": (
+        "second and third chosen, 15 thresholds",
+        lambda head: recipe(network(THREE, head, levels=15), choose=chosen([2, 4])),
+    ),
+    "three-23-one-channel": (
+        "second and third chosen, both places of a kernel in one channel",
+        lambda head: recipe(network(THREE, head, [{}, ONE_CHANNEL, ONE_CHANNEL]), choose=chosen([2, 4])),
+    ),
+    "three-23-groups": (
+        "second and third chosen, kernels read channels of one of 16 groups",
+        lambda head: recipe(network(THREE, head, [{}, GROUPED, GROUPED]), choose=chosen([2, 4])),
+    ),
+    "three-23-butterfly": (
+        "second and third chosen, half of the head a second layer with balanced butterflies",
+        lambda head: recipe(network(THREE, head // 2, behind=[BUTTERFLY]), choose=chosen([2, 4])),
+    ),
+    "three-23-random": (
+        "the same with random wires in the second layer",
+        lambda head: recipe(network(THREE, head // 2, behind=[{"wiring": "random"}]), choose=chosen([2, 4])),
+    ),
+    "three-123-edges": (
+        "all three chosen, edges beside colours",
+        lambda head: recipe(network(THREE, head, planes=COLOURS + 2), choose=chosen([0, 2, 4]), data=EDGES),
+    ),
+    "three-123-late": (
+        "all three chosen, 48, 192 and 768 kernels",
+        lambda head: recipe(network([48, 192, 768], head), choose=chosen([0, 2, 4])),
+    ),
+    "three-23-late": (
+        "second and third chosen, 64, 192 and 640 kernels",
+        lambda head: recipe(network([64, 192, 640], head), choose=chosen([2, 4])),
+    ),
+    "three-23-pool-6": (
+        "second and third chosen among six times as many, by a trial of 16,000 gates",
+        lambda head: recipe(network(THREE, head), choose=chosen([2, 4], 6) | {"head": 16_000}),
+    ),
+}
+
 
 def run(name: str, seed: int, arguments: argparse.Namespace) -> dict[str, Any]:
     """One trial: accuracy on validation rows, neurons, and processor time."""
@@ -139,6 +214,7 @@ def main() -> None:
     parser.add_argument("-o", "--out", type=Path, default=Path("kernel-trials.json"))
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
+    hw.data.register(EDGES, with_edges)
     results: dict[str, Any] = json.loads(arguments.out.read_text()) if arguments.out.exists() else {}
     names = list(TRIALS) if arguments.trials == ["all"] else arguments.trials
     if unknown := [name for name in names if name not in TRIALS]:

@@ -12,7 +12,7 @@ from scipy import stats
 import hardwire as hw
 from hardwire.engine.stack import frozen_wires
 from hardwire.randomness import generator
-from hardwire.training.redraw import exchange
+from hardwire.training.redraw import _distinct_numbers, exchange
 
 
 def learned(seed=0, candidates=6, **options):
@@ -49,6 +49,31 @@ def test_an_exchange_keeps_the_others_and_offers_only_inputs_that_were_not_offer
     assert result.min() >= 0 and result.max() < inputs
     for old, new, gone in zip(offered.flatten(0, 1), result.flatten(0, 1), lost.flatten(0, 1), strict=True):
         assert not set(new[gone].tolist()) & set(old.tolist())  # neither kept nor just lost
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    inputs=st.integers(4, 40), neurons=st.integers(1, 6), candidates=st.integers(1, 20), subset=st.booleans(),
+    distinct=st.booleans(), seed=st.integers(0, 1000),
+)  # fmt: skip
+def test_an_exchange_offers_the_free_inputs_whose_numbers_were_drawn(
+    inputs, neurons, candidates, subset, distinct, seed
+):
+    rng = np.random.default_rng(seed)
+    readable = np.arange(0, inputs, 2 if subset else 1, dtype=np.int32)
+    candidates = min(candidates, len(readable) - 1)
+    count = rng.integers(1, min(candidates, len(readable) - candidates) + 1)
+    pool = readable if distinct else np.arange(inputs, dtype=np.int32)  # given by hand: repeated, or not readable
+    offered = np.stack([rng.choice(pool, candidates, replace=not distinct) for _ in range(2 * neurons)])
+    offered = offered.astype(np.int32).reshape(2, neurons, candidates)
+    lost = np.argsort(rng.random(offered.shape), axis=2)[..., :count]
+    result = exchange(offered, lost, readable, generator(seed, "test"))
+    numbers = _distinct_numbers(len(readable) - candidates, lost.shape, generator(seed, "test"))
+    for wire in np.ndindex(2, neurons):
+        free = [place for place in readable if place not in offered[wire]]
+        expected = offered[wire].copy()
+        expected[lost[wire]] = [free[number] for number in numbers[wire]]
+        assert result[wire].tolist() == expected.tolist()
 
 
 def test_every_input_that_was_not_offered_is_drawn_equally_often():

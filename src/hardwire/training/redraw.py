@@ -81,7 +81,8 @@ class RedrawWires(Callback):
         logits.scatter_(2, lost, start.expand(lost.shape))
         for memory in optimizer.state.get(logits, {}).values():
             if isinstance(memory, torch.Tensor) and memory.shape == logits.shape:
-                others = memory.scatter(2, lost, 0).sum(2, keepdim=True) / (logits.shape[2] - count)
+                memory.scatter_(2, lost, 0)
+                others = memory.sum(2, keepdim=True) / (logits.shape[2] - count)
                 memory.scatter_(2, lost, others.expand(lost.shape))
 
 
@@ -95,26 +96,33 @@ def exchange(
     """
     columns = offered.shape[2]
     ranks = _distinct_numbers(len(readable) - columns, lost.shape, rng)
-    # free place number r comes after all taken places that have at most r free places before them
-    free_before = _places(offered, readable) - np.arange(columns)
+    # free place number r comes after all taken places that have at most r free places before them; one column at a
+    # time along whole rows of numbers, which is several times faster than wire by wire
+    taken = np.ascontiguousarray(_places(offered, readable).reshape(-1, columns).T)
+    ranks = np.ascontiguousarray(ranks.reshape(-1, lost.shape[2]).T.astype(np.int32))
     places = ranks.copy()
     for column in range(columns):
-        places += free_before[..., column, None] <= ranks
+        places += taken[column] - np.int32(column) <= ranks
     result = offered.copy()
-    np.put_along_axis(result, lost, readable[places].astype(offered.dtype), axis=2)
+    new = readable[places.T.reshape(lost.shape)].astype(offered.dtype, copy=False)
+    np.put_along_axis(result, lost, new, axis=2)
     return result
 
 
-def _places(offered: NDArray[np.int32], readable: NDArray[np.int32]) -> NDArray[np.int64]:
+def _places(offered: NDArray[np.int32], readable: NDArray[np.int32]) -> NDArray[np.int32]:
     """The places of the offered inputs among the readable ones, sorted along the last axis.
 
     Wires that a user gave may be repeated or not readable; these get a number behind all places.
     """
-    places = np.searchsorted(readable, offered)
-    readable_ones = readable[places.clip(max=len(readable) - 1)] == offered
-    places = np.sort(np.where(readable_ones, places, len(readable)), axis=2)
-    places[..., 1:][places[..., 1:] == places[..., :-1]] = len(readable)
-    return np.sort(places, axis=2)
+    behind = np.int32(len(readable))
+    place_of = np.full(max(offered.max(), readable[-1]) + 1, behind, np.int32)
+    place_of[readable] = np.arange(len(readable), dtype=np.int32)
+    places = np.sort(place_of[offered], axis=2)
+    repeated = places[..., 1:] == places[..., :-1]
+    if repeated.any():
+        places[..., 1:][repeated] = behind
+        places.sort(axis=2)
+    return places
 
 
 def _distinct_numbers(end: int, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.int64]:
