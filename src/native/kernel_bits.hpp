@@ -125,15 +125,16 @@ enum Passing { kGate, kMixture, kMaximum };
 template <bool kRows, bool kSums, Passing kThrough>
 void backward(const LevelView& level, const std::uint8_t* gates, const float* mixture, const std::uint64_t* pairs,
               const GradientRows& rows, float* in_rows, const SumsView* below) {
-  constexpr std::int64_t kAhead = 8;
+  constexpr std::int64_t kAhead = 32;  // fewer wait for memory where the rows of a level are more than a cache holds
   const std::int64_t edge_count = level.offsets[level.inputs];
   for (std::int64_t i = 0; i < level.inputs; ++i) {
     Floats acc[kVectors];
     for (int v = 0; v < kVectors; ++v) acc[v] = Floats{};
     for (std::int64_t e = level.offsets[i]; e < level.offsets[i + 1]; ++e) {
-      if (!kRows && e + kAhead < edge_count) {  // the second input's consumers lie anywhere: ask for them early
+      if (e + kAhead < edge_count) {  // the second input's consumers lie anywhere: ask for them early
         const std::int64_t ahead = level.edges[e + kAhead] >> 1;
-        for (int v = 0; v < kVectors; ++v) __builtin_prefetch(rows.rows + ahead * kWordSamples + v * kLanes);
+        for (int v = 0; !kRows && v < kVectors; ++v)
+          __builtin_prefetch(rows.rows + ahead * kWordSamples + v * kLanes);
         __builtin_prefetch(pairs + 2 * ahead);
         if (kThrough == kMixture) __builtin_prefetch(mixture + kTerms * ahead);
       }
