@@ -1,5 +1,6 @@
-// The packed path: activations are bits, 64 samples a word. On bits a gate's derivative by an input is -1, 0 or +1 and
-// depends only on the other input, so a gradient row passes a gate as one masked addition and one masked subtraction.
+// The packed path: activations are bits, 64 samples a word. On bits the derivative of a gate, or of a mixture of gates,
+// by an input depends only on the other input, so it is one of two numbers, and a gradient row passes as one choice
+// between these and one multiplication.
 #pragma once
 #include "kernels.hpp"
 #include "simd.hpp"
@@ -8,24 +9,16 @@
 namespace hardwire {
 namespace {
 
-// The samples in which the derivative is +1: plus ^ (other & plus_flip); -1: minus ^ (other & minus_flip).
-struct Derivative {
-  std::uint64_t plus, plus_flip, minus, minus_flip;
-};
+// The derivative of a gate by the input on one side, where the other input is 0 and where it is 1.
 struct Derivatives {
-  Derivative of[kGates][2];  // by gate and side
+  float of[kGates][2][2];  // by gate, side and the other input
 };
 constexpr Derivatives make_derivatives() {
   Derivatives table{};
   for (int g = 0; g < kGates; ++g)
-    for (int side = 0; side < 2; ++side) {
-      int slope[2] = {0, 0};  // for the other input at 0 and at 1
-      for (int other = 0; other < 2; ++other)
-        slope[other] =
-            side == 0 ? kTruth[g][2 + other] - kTruth[g][other] : kTruth[g][2 * other + 1] - kTruth[g][2 * other];
-      const std::uint64_t p0 = slope[0] > 0 ? ~0ULL : 0, p1 = slope[1] > 0 ? ~0ULL : 0;
-      const std::uint64_t m0 = slope[0] < 0 ? ~0ULL : 0, m1 = slope[1] < 0 ? ~0ULL : 0;
-      table.of[g][side] = {p0, p0 ^ p1, m0, m0 ^ m1};
+    for (int other = 0; other < 2; ++other) {
+      table.of[g][0][other] = kTruth[g][2 + other] - kTruth[g][other];
+      table.of[g][1][other] = kTruth[g][2 * other + 1] - kTruth[g][2 * other];
     }
   return table;
 }
@@ -81,31 +74,27 @@ inline void group_scores(const std::uint64_t* rows, std::int64_t neurons, std::i
 
 constexpr int kVectors = kWordSamples / kLanes;  // of a gradient row
 
-// Adds one consumer's gradient row, seen through its gate, to the row of an input.
-inline void add_through_gate(const float* row, const Derivative& slope, std::uint64_t other, Floats acc[kVectors]) {
-  const std::uint64_t plus = slope.plus ^ (other & slope.plus_flip);
-  const std::uint64_t minus = slope.minus ^ (other & slope.minus_flip);
-  for (int v = 0; v < kVectors; ++v) {
-    const Floats d = load(row + v * kLanes);
-    acc[v] = add_where(acc[v], plus >> (v * kLanes), d);
-    acc[v] = subtract_where(acc[v], minus >> (v * kLanes), d);
-  }
+// Adds one consumer's gradient row to the row of an input, times the derivative where the other input is 0 or 1.
+inline void add_product(const float* row, float at_zero, float at_one, const std::uint64_t* other, Floats acc[kVectors]) {
+  const Floats zero = spread(at_zero), one = spread(at_one);
+  for (int v = 0; v < kVectors; ++v) acc[v] += choose(mask_at(other, v), one, zero) * load(row + v * kLanes);
 }
 
-// The same through a mixture of gates with coefficients c, to the input on this side.
-inline void add_through_mixture(const float* row, const float* c, int side, std::uint64_t other, Floats acc[kVectors]) {
-  const Floats at_zero = spread(c[1 + side]), more_at_one = spread(c[3]);
+// The same in some samples only, as it is.
+inline void add_samples(const float* row, std::uint64_t samples, Floats acc[kVectors]) {
   for (int v = 0; v < kVectors; ++v)
-    acc[v] += add_where(at_zero, other >> (v * kLanes), more_at_one) * load(row + v * kLanes);
+    acc[v] = add_where(acc[v], mask_of(samples >> (v * kLanes)), load(row + v * kLanes));
 }
 
-inline void add_sums(const Floats row[kVectors], std::uint64_t a, std::uint64_t b, float* sums) {
+// pair: the words of both inputs.
+inline void add_sums(const Floats row[kVectors], const std::uint64_t* pair, float* sums) {
   Floats all = row[0], with_a = Floats{}, with_b = Floats{}, with_both = Floats{};
   for (int v = 0; v < kVectors; ++v) {
+    const Mask a = mask_at(pair, v), b = mask_at(pair + 1, v);
     if (v) all += row[v];
-    with_a = add_where(with_a, a >> (v * kLanes), row[v]);
-    with_b = add_where(with_b, b >> (v * kLanes), row[v]);
-    with_both = add_where(with_both, (a & b) >> (v * kLanes), row[v]);
+    with_a = add_where(with_a, a, row[v]);
+    with_b = add_where(with_b, b, row[v]);
+    with_both = add_where(with_both, both(a, b), row[v]);
   }
   add_lane_sums(all, with_a, with_b, with_both, sums);
 }
@@ -141,14 +130,18 @@ void backward(const LevelView& level, const std::uint8_t* gates, const float* mi
       const std::uint32_t edge = level.edges[e];
       const std::int64_t j = edge >> 1;
       const float* row = rows.rows + (kRows ? rows.row_of[j] : j) * kWordSamples;
-      if (kThrough == kMixture)
-        add_through_mixture(row, mixture + kTerms * j, edge & 1, pairs[edge ^ 1], acc);
-      else if (kThrough == kMaximum)
-        add_through_gate(row, {to_larger(edge & 1, pairs[edge], pairs[edge ^ 1]), 0, 0, 0}, 0, acc);
-      else
-        add_through_gate(row, kDerivatives.of[gates[j]][edge & 1], pairs[edge ^ 1], acc);
+      const int side = edge & 1;
+      if (kThrough == kMixture) {
+        const float* c = mixture + kTerms * j;
+        add_product(row, c[1 + side], c[1 + side] + c[3], pairs + (edge ^ 1), acc);
+      } else if (kThrough == kMaximum) {
+        add_samples(row, to_larger(side, pairs[edge], pairs[edge ^ 1]), acc);
+      } else {
+        const float* derivative = kDerivatives.of[gates[j]][side];
+        add_product(row, derivative[0], derivative[1], pairs + (edge ^ 1), acc);
+      }
     }
-    if (kSums) add_sums(acc, below->pairs[2 * i], below->pairs[2 * i + 1], sums_of(*below, i));
+    if (kSums) add_sums(acc, below->pairs + 2 * i, sums_of(*below, i));
     if (in_rows)
       for (int v = 0; v < kVectors; ++v) store(in_rows + i * kWordSamples + v * kLanes, acc[v]);
   }
@@ -177,7 +170,7 @@ inline void sums_bits(std::int64_t neurons, const GradientRows& rows, const Sums
     const float* row = rows.rows + (rows.row_of ? rows.row_of[j] : j) * kWordSamples;
     Floats d[kVectors];
     for (int v = 0; v < kVectors; ++v) d[v] = load(row + v * kLanes);
-    add_sums(d, sums.pairs[2 * j], sums.pairs[2 * j + 1], sums_of(sums, j));
+    add_sums(d, sums.pairs + 2 * j, sums_of(sums, j));
   }
 }
 

@@ -165,7 +165,7 @@ inline void pass_gate(const RowOf& row_of, int count, const std::uint64_t* a, co
     const float* row = row_of(w);
     for (int v = 0; v < kVectors; ++v) {
       const Floats d = load(row + v * kLanes);
-      const Mask a_bits = mask_of(a[w] >> (v * kLanes)), b_bits = mask_of(b[w] >> (v * kLanes));
+      const Mask a_bits = mask_at(a + w, v), b_bits = mask_at(b + w, v);
       const Floats d_b = only(b_bits, d);
       all += d;
       with_a += only(a_bits, d);
@@ -188,7 +188,7 @@ inline void scatter_leaf(const Kernel& kernel, std::int64_t leaf, std::int64_t b
       const std::uint64_t won = kernel.places == 1 ? ~0ULL : winners.won[place][w];
       for (int v = 0; v < kVectors; ++v)
         store(to + v * kLanes,
-              add_where(load(to + v * kLanes), won >> (v * kLanes), load(rows + w * kWordSamples + v * kLanes)));
+              add_where(load(to + v * kLanes), mask_of(won >> (v * kLanes)), load(rows + w * kWordSamples + v * kLanes)));
     }
   }
 }
