@@ -12,6 +12,7 @@ from hardwire.engine.functions import Entries
 from hardwire.engine.stack import Level
 from hardwire.training.choosing import input_use, trial_checkpoint
 from hardwire.training.recipe_settings import recipe_of, settings_of
+from hardwire.training.run_settings import forecast_seconds
 
 QUICK = {"pool": 2, "head": 60, "iterations": 6, "candidates": 4, "redraw": 2}
 RECIPE = """
@@ -209,6 +210,45 @@ def test_a_recipe_chooses_before_it_trains(tmp_path, monkeypatch):
     assert trained.history.final.deploy == hw.records.try_recipe(recipe).final.deploy
     frozen = [not any(p.requires_grad for p in layer.parameters()) for layer in trained.net.layers]
     assert frozen == [True, True, True, False]
+
+
+class Clock:
+    """A clock by which a step of training takes a second, and nothing else takes time."""
+
+    def __init__(self, monkeypatch):
+        self.now, step = 0.0, hw.training.trainer.Trainer.step
+        monkeypatch.setattr("time.monotonic", lambda: self.now)
+
+        def slow(trainer):
+            self.now += 1
+            step(trainer)
+
+        monkeypatch.setattr(hw.training.trainer.Trainer, "step", slow)
+
+
+def test_the_time_left_holds_all_trials_and_the_training_behind_them(tmp_path, monkeypatch, capsys):
+    recipe, clock = as_written(RECIPE, tmp_path, iterations=40), Clock(monkeypatch)
+    plain = hw.records.try_recipe(recipe, progress=False)
+    took, clock.now = clock.now, 0.0
+    shown = hw.records.try_recipe(recipe, progress=True)
+    lines = [line for line in capsys.readouterr().err.splitlines() if " it/s" in line]
+    assert took == 6 + 6 + 40 and plain.final.deploy == shown.final.deploy
+    left = [int(line.split(" left")[0].split(":")[-1]) for line in lines if "left" in line]
+    assert left == [*range(51, 39, -1), *range(38, 0, -2)]  # 20 evaluations of the training
+
+
+def test_a_forecast_leaves_the_network_as_it_was(tmp_path):
+    settings = settings_of(
+        as_written(RECIPE, tmp_path, iterations=40, redraw={"every": 2}, network={"wiring": "random"})
+    )
+    data = settings.load()
+    net = settings.network(data)
+    with pytest.raises(hw.HardwireError, match="no learned wires"):
+        forecast_seconds(settings, net, data, {})
+    settings = settings_of(as_written(RECIPE, tmp_path, iterations=40))
+    before = {name: value.clone() for name, value in net.state_dict().items()}
+    assert forecast_seconds(settings, net, data, {"evaluate_every": 10}) > 0
+    assert all(torch.equal(value, before[name]) for name, value in net.state_dict().items())
 
 
 def test_a_stopped_recipe_goes_on_to_the_same_bits(tmp_path):

@@ -7,7 +7,6 @@ a chosen layer never learns. It is a part of a wider random layer, and is frozen
 
 import copy
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +27,7 @@ from hardwire.training.adam import Adam
 from hardwire.training.build import build
 from hardwire.training.feed import make_feed
 from hardwire.training.fit import fit
+from hardwire.training.progress import ProgressLine, is_shown
 from hardwire.training.redraw import RedrawWires
 from hardwire.training.schedules import make_schedule
 from hardwire.wiring import candidates_for
@@ -183,20 +183,50 @@ def choose_by_use(
         >>> history = hw.fit(net, data, iterations=30, progress=False)
     """
     settings = ChooseSettings(pool, head, iterations, only, candidates, redraw)
+    saved = SavedTrials(checkpoint, resume)
+    return choose_layers(
+        layers, data, settings, saved, batch_size=batch_size, lr=lr, seed=seed, validation=validation, engine=engine,
+        progress=progress,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SavedTrials:
+    """Where trials keep their checkpoints, if anywhere, and whether they continue from those."""
+
+    checkpoint: str | os.PathLike[str] | None
+    resume: bool
+
+
+def choose_layers(
+    layers: Sequence[GateLayer],
+    data: Dataset,
+    settings: ChooseSettings,
+    saved: SavedTrials,
+    *,
+    batch_size: int,
+    lr: float,
+    seed: int,
+    validation: Any,
+    engine: str,
+    progress: bool | None,
+    after: float = 0.0,
+) -> ChosenLayers:
+    """`choose_by_use` with settings; `after`: seconds of what follows, which the time left includes."""
     if not isinstance(data, Dataset):
         raise HardwireError(f"layers are chosen on a dataset, not on a {type(data).__name__}; see hw.data.load")
     chosen = list(connect_layers(check_layers(layers)))
     numbers = settings.numbers(chosen)
     rows = make_feed(data, validation, 1, 0, encode=False).train
     assert rows is not None  # which only a DataLoader lacks
-    console = make_console(stderr=True) if (sys.stderr.isatty() if progress is None else progress) else None
-    choices = []
+    console = make_console(stderr=True) if is_shown(progress) else None
+    choices: list[LayerChoice] = []
     for number in numbers:
         trial = _ChoiceTrial(chosen, number, settings, data, check_seed(child_seed(seed, f"choose.{number}")), engine)
+        line = ProgressLine(console, len(numbers) - len(choices) - 1, after) if console else None
         if console:
             console.print(trial.title, soft_wrap=True)
-        path = None if checkpoint is None else trial_checkpoint(checkpoint, number)
-        trial.train(rows, batch_size, lr, path, resume, progress)
+        trial.train(rows, batch_size, lr, saved, line)
         choices.append(trial.choice())
         chosen[number] = freeze_layer(trial.wide.keep(choices[-1].kept))
         if console:
@@ -250,11 +280,10 @@ class _ChoiceTrial:
     def title(self) -> str:
         return f"layer {self.number}: choosing {self.wanted:,} of {self.wide.output_shape[0]:,} by use"
 
-    def train(
-        self, rows: Rows, batch_size: int, lr: float, checkpoint: Path | None, resume: bool, progress: bool | None
-    ) -> None:
+    def train(self, rows: Rows, batch_size: int, lr: float, saved: SavedTrials, line: ProgressLine | None) -> None:
         """Trains the last layer; the checkpoint is that of `fit`."""
         steps = self.settings.iterations
+        redraw = RedrawWires(self.settings.redraw, until=_UNTIL, seed=self.seed)
         learned = [parameter for parameter in self.net.parameters() if parameter.requires_grad]
         fit(
             self.net,
@@ -266,10 +295,10 @@ class _ChoiceTrial:
             seed=self.seed,
             validation=rows.part(slice(_SHOWN_ROWS)),  # training rows, to show something: nothing depends on it
             evaluate_every=max(1, steps // _EVALUATIONS),
-            callbacks=[RedrawWires(self.settings.redraw, until=_UNTIL, seed=self.seed)],
-            checkpoint=checkpoint,
-            resume=resume,
-            progress=progress,
+            callbacks=[redraw, line] if line else [redraw],
+            checkpoint=None if saved.checkpoint is None else trial_checkpoint(saved.checkpoint, self.number),
+            resume=saved.resume,
+            progress=False,
         )
 
     def choice(self) -> LayerChoice:

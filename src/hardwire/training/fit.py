@@ -6,7 +6,6 @@ the test set. To stop early or to keep the best state, `fit` needs validation ro
 
 import contextlib
 import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -34,7 +33,7 @@ from hardwire.training.history import DEFAULT_BEST_BY, History
 from hardwire.training.identity import run_identity
 from hardwire.training.interrupt import InterruptGuard
 from hardwire.training.measures import GapMeasures, Loss, Measures
-from hardwire.training.progress import ProgressLine
+from hardwire.training.progress import ProgressLine, is_shown
 from hardwire.training.trainer import Trainer, restore_best
 
 
@@ -188,8 +187,7 @@ def _selection(run: TrainingRun, evaluate_every: int, stop_early: int | None, ke
 
 
 def _progress_line(progress: bool | None) -> list[ProgressLine]:
-    wanted = sys.stderr.isatty() if progress is None else progress
-    return [ProgressLine()] if wanted else []
+    return [ProgressLine()] if is_shown(progress) else []
 
 
 @contextlib.contextmanager

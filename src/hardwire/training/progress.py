@@ -4,6 +4,7 @@ The live line is redrawn a few times a second however fast the steps are; a step
 most important numbers come first, because a narrow terminal cuts off the end of the line.
 """
 
+import sys
 import time
 from collections.abc import Iterator
 
@@ -26,10 +27,13 @@ class ProgressLine(Callback):
 
     Args:
         console: Where to print instead.
+        later: Runs like this one that follow it; the time left includes them.
+        after: Seconds of what comes after those; likewise.
     """
 
-    def __init__(self, console: Console | None = None):
+    def __init__(self, console: Console | None = None, later: int = 0, after: float = 0.0):
         self._console = console or make_console(stderr=True)
+        self._later, self._after = later, after
         self._live: Live | None = None
 
     def on_start(self, run: TrainingRun) -> None:
@@ -60,8 +64,9 @@ class ProgressLine(Callback):
     def _line(self, run: TrainingRun) -> Text:
         rate = (run.iteration - self._first_iteration) / max(time.monotonic() - self._started, 1e-9)
         parts = [f"{run.iteration}/{run.iterations}", f"{rate:.1f} it/s"]
-        if rate and run.iteration < run.iterations:
-            parts.append(f"{clock((run.iterations - run.iteration) / rate)} left")
+        if rate and (run.iteration < run.iterations or self._later or self._after):
+            steps = run.iterations - run.iteration + self._later * run.iterations
+            parts.append(f"{clock(steps / rate + self._after)} left")
         parts += _measured(run) if len(run.history) else [f"loss {run.loss:.4f}"]
         return Text("  ".join(parts), no_wrap=bool(self._live), overflow="ellipsis")
 
@@ -81,6 +86,11 @@ def _measured(run: TrainingRun) -> Iterator[str]:
             yield f"{_ACCURACIES.get(name, name)} " + (
                 f"{value:.2%}" if accuracy and name in _ACCURACIES else f"{value:.4g}"
             )
+
+
+def is_shown(progress: bool | None) -> bool:
+    """Whether progress is shown: by default only on a terminal."""
+    return sys.stderr.isatty() if progress is None else progress
 
 
 def clock(seconds: float) -> str:

@@ -1,5 +1,6 @@
 """Training a network as some settings say: learning rates, schedule, augmentation and redrawn wires around `fit`."""
 
+import copy
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,9 +17,11 @@ from hardwire.training.area import AreaPrice
 from hardwire.training.arguments import whole_steps
 from hardwire.training.build import build
 from hardwire.training.callbacks import Callback
-from hardwire.training.choosing import check_choose, choose_by_use, freeze_layer, trial_checkpoint
+from hardwire.training.choosing import SavedTrials, check_choose, choose_layers, freeze_layer, trial_checkpoint
 from hardwire.training.fit import fit
+from hardwire.training.forecast import Forecast
 from hardwire.training.history import History
+from hardwire.training.progress import is_shown
 from hardwire.training.redraw import RedrawWires
 from hardwire.training.schedules import make_schedule
 
@@ -30,11 +33,6 @@ def train_network(
     settings: "Settings", net: LogicNetwork, data: Dataset, *, callbacks: Sequence[Callback] = (), **options: Any
 ) -> History:
     """Trains a network; options: further arguments of `fit`, which go before what the settings say."""
-    if settings.redraw:
-        redraw = build("redraw", RedrawWires, {"seed": settings.seed, **_mapping(settings.redraw)})
-        callbacks = [redraw, *callbacks]
-    if settings.area:
-        callbacks = [build("area", AreaPrice, settings.area), *callbacks]
     given: dict[str, Any] = {
         "evaluate_every": settings.evaluate_every,
         "epochs": settings.epochs,
@@ -47,20 +45,33 @@ def train_network(
     }
     training = augmented(settings, data)
     if settings.choose is not None:
-        choose_layers(settings, net, training, given | options)
-    if settings.rates:
-        given["optimizer"] = Adam(parameter_groups(net, settings.lr, settings.rates))
-    history = fit(
-        net,
-        training,
-        settings.iterations,
-        settings.batch_size,
-        settings.lr,
-        callbacks=callbacks,
-        **given | options,
-    )
+        choose_by_settings(settings, net, training, given | options)
+    history = _fit(settings, net, training, callbacks, given | options)
     remove_trials(settings, net, options.get("checkpoint"))
     return history
+
+
+def _fit(
+    settings: "Settings", net: LogicNetwork, data: Dataset, callbacks: Sequence[Callback], options: Mapping[str, Any]
+) -> History:
+    """The training itself, once layers are chosen; options: further arguments of `fit`."""
+    if settings.redraw:
+        redraw = build("redraw", RedrawWires, {"seed": settings.seed, **_mapping(settings.redraw)})
+        callbacks = [redraw, *callbacks]
+    if settings.area:
+        callbacks = [build("area", AreaPrice, settings.area), *callbacks]
+    optimizer = Adam(parameter_groups(net, settings.lr, settings.rates)) if settings.rates else None
+    sizes = (settings.iterations, settings.batch_size, settings.lr)
+    return fit(net, data, *sizes, callbacks=callbacks, **{"optimizer": optimizer, **options})
+
+
+def forecast_seconds(settings: "Settings", net: LogicNetwork, data: Dataset, options: Mapping[str, Any]) -> float:
+    """How long the training of a network will take, without the choice of its layers."""
+    every = options.get("evaluate_every")
+    forecast = Forecast(evaluations=(settings.iterations or 0) // every if every else 0)
+    without = {"checkpoint": None, "progress": False, "stop_early": None, "keep_best": False}
+    _fit(settings, copy.deepcopy(net), data, [forecast], {**options, **without})
+    return forecast.seconds
 
 
 def augmented(settings: "Settings", data: Dataset) -> Dataset:
@@ -68,30 +79,31 @@ def augmented(settings: "Settings", data: Dataset) -> Dataset:
     return build("augment", partial(datasets.augment, data), settings.augment) if settings.augment else data
 
 
-def choose_layers(settings: "Settings", net: LogicNetwork, data: Dataset, options: Mapping[str, Any]) -> None:
+def choose_by_settings(settings: "Settings", net: LogicNetwork, data: Dataset, options: Mapping[str, Any]) -> None:
     """Chooses layers by use before the training, and freezes them.
 
     A run that is resumed finds the chosen layers in its checkpoint; while it was still choosing there was none, and
     trials have checkpoints of their own.
     """
     choose = check_choose(settings.choose)
-    numbers, checkpoint, resume = (
+    numbers, saved = (
         choose.numbers(list(net.layers)),
-        options.get("checkpoint"),
-        options.get("resume", True),
+        SavedTrials(options.get("checkpoint"), options.get("resume", True)),
     )
-    if not (checkpoint is not None and resume and Path(checkpoint).expanduser().exists()):
-        chosen = choose_by_use(
-            list(net.layers), data, **vars(choose), batch_size=settings.batch_size, lr=settings.lr, seed=settings.seed,
-            validation=options.get("validation"), engine=settings.engine, checkpoint=checkpoint, resume=resume,
-            progress=options.get("progress"),
-        )  # fmt: skip
-        for number in numbers:
-            state = chosen.layers[number].state_dict()
-            layer = net.layers[number]
-            layer.load_state_dict({name: state[name] for name in layer.state_dict()})
     for number in numbers:
         freeze_layer(net.layers[number])
+    if saved.checkpoint is not None and saved.resume and Path(saved.checkpoint).expanduser().exists():
+        return
+    progress = options.get("progress")
+    chosen = choose_layers(
+        list(net.layers), data, choose, saved, batch_size=settings.batch_size, lr=settings.lr, seed=settings.seed,
+        validation=options.get("validation"), engine=settings.engine, progress=progress,
+        after=forecast_seconds(settings, net, data, options) if is_shown(progress) else 0.0,
+    )  # fmt: skip
+    for number in numbers:
+        state = chosen.layers[number].state_dict()
+        layer = net.layers[number]
+        layer.load_state_dict({name: state[name] for name in layer.state_dict()})
 
 
 def remove_trials(settings: "Settings", net: LogicNetwork, checkpoint: Any) -> None:
