@@ -21,6 +21,7 @@ import torch
 
 import hardwire as hw
 from hardwire.files import write_whole
+from hardwire.gates.algebra import LESS
 from hardwire.recipes import Recipe
 from hardwire.records import try_recipe
 
@@ -95,6 +96,54 @@ def with_edges() -> hw.data.Dataset:
 
     rows = {split: len(getattr(plain, split)) for split in ("train", "test")}
     return hw.data.Images("with edges", rows, (COLOURS + 2, SIDE, SIDE), 255, LEVELS, True, read).load(EDGES)
+
+
+@hw.layers.register_layer
+class Edges(hw.LogicConv2d):
+    """Edges between the neighbours of a pixel, one for each threshold and direction: gates of comparisons.
+
+    Args:
+        shape: (thresholds of all values, height, width).
+        levels: Thresholds of a value.
+        sobel: Whether three pixels on either side count, the middle ones twice, in tables of six inputs; otherwise a
+            gate says that one neighbour reaches the threshold and the opposite one does not.
+    """
+
+    kind = "edges2d"
+
+    def __init__(self, shape: tuple[int, int, int], levels: int, sobel: bool = False):
+        along = {-1: 1, 0: 2, 1: 1} if sobel else {0: 1}  # place along the edge -> how much it counts
+        places = [
+            [
+                (channel, 1 + (side if down else place), 1 + (place if down else side))
+                for side in sides
+                for place in along
+            ]
+            for channel in range(shape[0])
+            for down in (False, True)
+            for sides in ((-1, 1), (1, -1))
+        ]
+        leaves = torch.tensor(places, dtype=torch.int32)[:, :, None]
+        super().__init__(
+            shape, len(leaves), padding=1, tree_depth=1, channels_per_kernel=1, levels=levels, leaves=leaves,
+            arity=6 if sobel else None, start="residual", seed=0,
+        )  # fmt: skip
+        weights = torch.tensor([sign * weight for sign in (-1, 1) for weight in along.values()])
+        bits = torch.arange(2 ** len(weights))[:, None] >> torch.arange(len(weights)) & 1
+        table = (bits * weights).sum(1) >= max(along.values())
+        chosen = 2.0 * table - 1 if sobel else torch.arange(16) == LESS
+        with torch.no_grad():
+            self.logits[0].copy_(chosen.float().expand_as(self.logits[0]))
+
+    def config(self) -> dict[str, Any]:
+        return {"shape": list(self.input_shape), "levels": self.levels_per_value, "sobel": self.arity is not None}
+
+
+def behind_edges(head: int, sobel: bool) -> dict[str, Any]:
+    """Three blocks, the first of which are edges."""
+    layers = network([4 * COLOURS * LEVELS, *THREE[1:]], head)
+    layers[0] = {"kind": Edges.kind, "shape": layers[0]["shape"], "levels": LEVELS, "sobel": sobel}
+    return recipe(layers, choose=chosen([2, 4])) | {"rates": {"all": 0.03, "layers.0.": 0.0}}
 
 
 def chosen(only: list[int], pool: int = 3, **more: Any) -> dict[str, Any]:
@@ -174,6 +223,14 @@ TRIALS |= {
     "three-123-edges": (
         "all three chosen, edges beside colours",
         lambda head: recipe(network(THREE, head, planes=COLOURS + 2), choose=chosen([0, 2, 4]), data=EDGES),
+    ),
+    "three-23-pairs": (
+        "the first block 84 gates that compare opposite neighbours, second and third chosen",
+        lambda head: behind_edges(head, sobel=False),
+    ),
+    "three-23-sobel": (
+        "the first block 84 tables of six inputs, Sobel's operator on each threshold, second and third chosen",
+        lambda head: behind_edges(head, sobel=True),
     ),
     "three-123-late": (
         "all three chosen, 48, 192 and 768 kernels",

@@ -82,10 +82,21 @@ def test_a_recipe_is_tried_on_validation_rows_and_run_with_one_look_at_the_test_
     }
     assert [row.counts[:14] for row in hw.records.ours() if row.name == "mnist-lut-2k"] == ["look-up tables"]
     assert result["gates"] == 100 and 0 < result["luts"] < result["luts_whole"] and result["accuracy"] > 30
+    parts = result["luts_by_part"]
+    assert list(parts) == ["encoder", "gates", "class sums", "argmax"]
+    assert parts["gates"] == result["luts"] and sum(parts.values()) == result["luts_whole"]
     circuit = hw.Circuit.load(tmp_path / "out" / "small.circuit")
     data = hw.data.load("digits@2")
     right = (circuit.predict(data.test.x) == data.test.y.numpy()).mean()
     assert 100 * right == pytest.approx(result["accuracy"])
+
+
+def test_a_row_is_made_without_counting_look_up_tables(tmp_path):
+    path, run = written(tmp_path, SMALL), CliRunner().invoke
+    shown = run(app, ["records", "run", path, "--iterations", "4", "--no-luts", "-o", str(tmp_path)])
+    assert shown.exit_code == 0 and shown.output.splitlines()[-1].endswith(" simplified")
+    made = json.loads((tmp_path / "small.json").read_text())
+    assert made["luts"] is made["luts_whole"] is made["luts_by_part"] is None and made["simplified"] > 0
 
 
 def test_layers_of_any_kind_make_a_recipe(tmp_path):

@@ -1,7 +1,7 @@
 """`hardwire records`: the board of accuracy against gates, and the commands that make its rows."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -139,6 +139,7 @@ def run(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the circuit and the result.")] = Path("records"),
     iterations: _Iterations = None,
     seed: _Seed = None,
+    luts: Annotated[bool, typer.Option(help="Count look-up tables, which takes minutes for a large circuit.")] = True,
     json: Json = False,
 ) -> None:
     """Make a row: train on all training rows, read the test set once, count the gates. Repeat it to resume it.
@@ -153,12 +154,10 @@ def run(
     from hardwire.records import run_recipe
 
     output = Output(json)
-    result = run_recipe(recipes.load(name, **_changes(iterations, seed)), out, progress=True, report=output.line)
+    recipe = recipes.load(name, **_changes(iterations, seed))
+    result = run_recipe(recipe, out, luts=luts, progress=True, report=output.line)
     output.line(f"test accuracy {result['accuracy']:.2f}%, {result['minutes']} minutes; written to {out}")
-    output.line(
-        f"{result['gates']:,} gates, {result['simplified']:,} simplified, {result['luts']:,} LUT6, "
-        f"{result['luts_whole']:,} LUT6 with sums, argmax and encoder"
-    )
+    output.line(f"{result['gates']:,} gates, {result['simplified']:,} simplified{_counted(result)}")
     output.document(result)
 
 
@@ -181,6 +180,14 @@ def figure(
 
     save_figure(figure(), out)
     typer.echo(f"wrote {out}")
+
+
+def _counted(result: dict[str, Any]) -> str:
+    """The look-up tables of a result, by part."""
+    if result["luts_by_part"] is None:
+        return ""
+    parts = ", ".join(f"{part} {count:,}" for part, count in result["luts_by_part"].items())
+    return f", {result['luts_whole']:,} LUT6 ({parts})"
 
 
 def _changes(iterations: int | None, seed: int | None) -> dict[str, int]:

@@ -26,6 +26,7 @@ class BoardRow:
         simplified: Gates after simplification, of our rows.
         luts: 6-input look-up tables of the gates.
         luts_whole: 6-input look-up tables of everything: encoder, gates, class sums and argmax ("all-in").
+        luts_by_part: The same by part, where they were counted so.
         minutes: Training time.
         seed: Seed of the run.
 
@@ -46,6 +47,7 @@ class BoardRow:
     simplified: int | None = None
     luts: int | None = None
     luts_whole: int | None = None
+    luts_by_part: dict[str, int] | None = None
     minutes: float | None = None
     seed: int | None = None
 
@@ -84,7 +86,10 @@ def ours() -> list[BoardRow]:
 def _ours(result: dict[str, Any]) -> BoardRow:
     recipe = result["recipe"]
     data = recipe["data"].partition("@")[0].removesuffix("-binary")
-    numbers = {name: result[name] for name in ("accuracy", "gates", "simplified", "luts", "luts_whole", "minutes")}
+    numbers: dict[str, Any] = {
+        name: result.get(name)
+        for name in ("accuracy", "gates", "simplified", "luts", "luts_whole", "luts_by_part", "minutes")
+    }
     counts = _COUNTS.replace("gates", "look-up tables") if "arity" in recipe["network"] else _COUNTS
     return BoardRow(
         data, recipe["name"], source=result["command"], ours=True, counts=counts, seed=recipe["seed"], **numbers

@@ -43,18 +43,24 @@ def try_recipe(recipe: Recipe, **options: Any) -> History:
 
 
 def run_recipe(
-    recipe: Recipe, out: str | Path, *, report: Callable[[str], object] = lambda line: None, **options: Any
+    recipe: Recipe,
+    out: str | Path,
+    *,
+    luts: bool = True,
+    report: Callable[[str], object] = lambda line: None,
+    **options: Any,
 ) -> dict[str, Any]:
     """Makes a row of the board: trains on all training rows, reads the test set once, and counts the gates.
 
     Args:
         recipe: The recipe.
         out: Folder for the circuit, the result and, while it runs, the checkpoint that a repeated call resumes.
-        report: Called with the accuracy before look-up tables are counted, which takes minutes for a large circuit.
+        luts: Whether look-up tables are counted, which takes minutes for a large circuit; else they are null.
+        report: Called with the accuracy before look-up tables are counted.
         options: Further arguments of `hw.fit`.
 
     Returns:
-        The result as JSON values: recipe, accuracy in percent, minutes, gates, look-up tables.
+        The result as JSON values: recipe, accuracy in percent, minutes, gates, look-up tables in all and by part.
 
     Example:
         >>> import hardwire as hw
@@ -70,7 +76,7 @@ def run_recipe(
     own: dict[str, Any] = {"validation": dataset.validation, "checkpoint": folder / f"{recipe.name}.checkpoint"}
     history = train_network(settings, net, dataset, **own | options)
     accuracy = 100 * measure_gap(net, dataset.test).deploy
-    report(f"test accuracy {accuracy:.2f}%; counting look-up tables")
+    report(f"test accuracy {accuracy:.2f}%" + ("; counting look-up tables" if luts else ""))
     circuit = Circuit.from_network(net).simplify()
     circuit.save(folder / f"{recipe.name}.circuit")
     result = {
@@ -83,20 +89,23 @@ def run_recipe(
         "simplified": circuit.netlist.size,
         "luts": None,
         "luts_whole": None,
+        "luts_by_part": None,
     }
     path = folder / f"{recipe.name}.json"
     _write(path, result)  # before the look-up tables are counted, which may take an hour
-    result |= count_luts(circuit)
-    _write(path, result)
+    if luts:
+        result |= count_luts(circuit)
+        _write(path, result)
     return result
 
 
-def count_luts(circuit: Circuit) -> dict[str, int]:
-    """6-input look-up tables of the gates, and of the whole circuit with class sums, argmax and encoder."""
+def count_luts(circuit: Circuit) -> dict[str, Any]:
+    """6-input look-up tables of the gates, of the whole circuit, and of each part: encoder, gates, sums and argmax."""
     from hardwire.circuit.estimate import estimate
 
-    luts = {row.part: row.luts for row in estimate(circuit)}
-    return {"luts": luts[circuit.netlist.made_of], "luts_whole": luts["all"]}
+    parts = {row.part: row.luts for row in estimate(circuit)}
+    whole = parts.pop("all")
+    return {"luts": parts[circuit.netlist.made_of], "luts_whole": whole, "luts_by_part": parts}
 
 
 def _write(path: Path, result: dict[str, Any]) -> None:
