@@ -5,16 +5,28 @@ The architecture is that of LogicTreeNet for CIFAR-10 (Petersen et al., Convolut
 Networks, 2024): four blocks of trees of depth 3 over 3x3 places with OR-pooling, k, 4k, 16k and 32k kernels, then three
 flat layers; S has k = 32. A network of 7 million neurons a sample has k = 256.
 
-    python benchmarks/convolution.py [--threads 2] [--steps 5] [--k 32] [--batch 128] [--memory]
+    python benchmarks/convolution.py [--threads 2] [--steps 5] [--k 32] [--batch 128] [--memory] [--cpu-time]
+
+Recipes, and trials of kernel_trials.py, are compared by name: time per neuron and sample, and memory. Kernels that
+their training leaves alone are frozen here, too.
+
+    python benchmarks/convolution.py --recipes two three cifar10-conv --threads 1 --cpu-time
+    python benchmarks/convolution.py --recipes cifar10-conv-m --threads 1 --cpu-time
 """
 
 import argparse
 import resource
+import time
 
+import kernel_trials
 import torch
 from turns import Program, take_turns, torchlogix_layers
 
 import hardwire as hw
+from hardwire.recipes import Recipe
+from hardwire.training.adam import Adam
+from hardwire.training.recipe_settings import settings_of
+from hardwire.training.run_settings import parameter_groups
 
 CHANNELS, SIZE, CLASSES = 9, 32, 10  # three thresholds for each of three colours
 KERNELS = (1, 4, 16, 32)  # of each block, in units of k
@@ -64,7 +76,7 @@ def torchlogix_network(k):
 def neurons_of(net):
     """(those that choose their gate, all of them with the fixed gates of pooling), for one sample."""
     levels = [part.level for part in net.parts()]
-    return sum(level.neurons for level in levels if level.gate is None), sum(level.neurons for level in levels)
+    return sum(level.neurons for level in levels if level.parameters()), sum(level.neurons for level in levels)
 
 
 def batch(size, flat):
@@ -102,13 +114,44 @@ def against_torchlogix(arguments):
     return theirs.best / ours.best
 
 
+class RecipeProgram(Program):
+    """Training steps of a recipe, of the layers that learn there."""
+
+    def __init__(self, name, size):
+        if name in kernel_trials.TRIALS:
+            title, entries = kernel_trials.TRIALS[name]
+            recipe = Recipe(name=name, iterations=1, **entries(64_000) | {"title": title})
+        else:
+            recipe = hw.recipes.load(name)
+        settings = settings_of(recipe)
+        data = settings.load()
+        super().__init__(settings.network(data), data.train.x[:size], data.train.y[:size])
+        self.optimizer = Adam(parameter_groups(self.net, settings.lr, settings.rates))
+
+
+def compare_recipes(arguments):
+    """Each recipe in turn: the time of a step, and of a neuron and sample as a multiple of the first recipe's."""
+    programs = {name: RecipeProgram(name, arguments.batch) for name in arguments.recipes}
+    take_turns(programs.values(), arguments.steps)
+    cost = {name: program.best / neurons_of(program.net)[1] / arguments.batch for name, program in programs.items()}
+    for name, program in programs.items():
+        print(f"{name}: {neurons_of(program.net)[1]:,} neurons with pooling, {program.best * 1e3:.0f} ms a step, "
+              f"{cost[name] * 1e9:.3f} ns a neuron and sample, {cost[name] / cost[arguments.recipes[0]]:.2f} "
+              f"times {arguments.recipes[0]}")  # fmt: skip
+    print_peak()
+
+
+def print_peak():
+    print(f"peak memory of the whole process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+
+
 def memory(arguments):
     program = Program(our_network(arguments.k), *batch(arguments.batch, flat=True))
     print(f"{neurons_of(program.net)[1]:,} neurons a sample", flush=True)
     for _ in range(2):
         program.step()
-    print(f"peak memory of the whole process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB, "
-          f"a step {program.best:.1f} s")  # fmt: skip
+    print(f"a step {program.best:.1f} s")
+    print_peak()
 
 
 def main():
@@ -118,8 +161,15 @@ def main():
     parser.add_argument("--k", type=int, default=32)
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--memory", action="store_true", help="only the memory of a step; use with --k 256")
+    parser.add_argument("--cpu-time", action="store_true", help="measure CPU time instead; give --threads 1")
+    parser.add_argument("--recipes", nargs="+", metavar="NAME", help="compare these recipes or trials instead")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
+    if arguments.cpu_time:
+        Program.clock = staticmethod(time.process_time)
+    if arguments.recipes:
+        compare_recipes(arguments)
+        return
     if arguments.memory:
         memory(arguments)
         return

@@ -13,6 +13,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,13 @@ import torch
 import hardwire as hw
 from hardwire.files import write_whole
 from hardwire.gates.algebra import LESS
+from hardwire.layers.size import LayerSize
 from hardwire.recipes import Recipe
 from hardwire.records import try_recipe
 
 LEVELS = 7
 COLOURS = 3
 SIDE = 32  # of an image
-EDGES = "cifar10-edges"
 Layer = dict[str, Any]
 
 
@@ -80,22 +81,35 @@ def recipe(layers: list[Layer], **entries: Any) -> dict[str, Any]:
     return settings | entries
 
 
-def with_edges() -> hw.data.Dataset:
-    """CIFAR-10 with two more values of each pixel: how much its brightness changes downwards and to the right."""
+def with_slopes(slopes_of: Callable[[np.ndarray], np.ndarray]) -> hw.data.Dataset:
+    """CIFAR-10 with further values of each pixel: bytes [images, values, rows, columns] made of its own."""
     plain = hw.data.load(f"cifar10-binary@{LEVELS}")
 
     def read(split: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         raw = plain.raw(split).reshape(-1, COLOURS, SIDE, SIDE)
-        grey = np.pad(raw.mean(1, dtype=np.float32), ((0, 0), (1, 1), (1, 1)), "edge")
-        smooth = grey[:, :, :-2] + 2 * grey[:, :, 1:-1] + grey[:, :, 2:], grey[:, :-2] + 2 * grey[:, 1:-1] + grey[:, 2:]
-        slopes = np.stack([smooth[0][:, 2:] - smooth[0][:, :-2], smooth[1][:, :, 2:] - smooth[1][:, :, :-2]], 1)
-        shares = np.linspace(0, 1, 256)
-        cuts = np.quantile(np.abs(slopes[::50]), shares)  # a byte is a share of the rows, so thresholds are even
-        edges = np.interp(np.abs(slopes), cuts, 255 * shares).astype(np.uint8)
-        yield np.concatenate([raw, edges], 1).reshape(len(raw), -1), getattr(plain, split).y.numpy()
+        yield np.concatenate([raw, slopes_of(raw)], 1).reshape(len(raw), -1), getattr(plain, split).y.numpy()
 
     rows = {split: len(getattr(plain, split)) for split in ("train", "test")}
-    return hw.data.Images("with edges", rows, (COLOURS + 2, SIDE, SIDE), 255, LEVELS, True, read).load(EDGES)
+    planes = COLOURS + slopes_of(np.zeros((1, COLOURS, SIDE, SIDE), np.uint8)).shape[1]
+    return hw.data.Images("with edges", rows, (planes, SIDE, SIDE), 255, LEVELS, True, read).load("edges")
+
+
+def brightness_slopes(raw: np.ndarray) -> np.ndarray:
+    """How much the brightness changes downwards and to the right, by Sobel's operator."""
+    grey = np.pad(raw.mean(1, dtype=np.float32), ((0, 0), (1, 1), (1, 1)), "edge")
+    smooth = grey[:, :, :-2] + 2 * grey[:, :, 1:-1] + grey[:, :, 2:], grey[:, :-2] + 2 * grey[:, 1:-1] + grey[:, 2:]
+    slopes = np.stack([smooth[0][:, 2:] - smooth[0][:, :-2], smooth[1][:, :, 2:] - smooth[1][:, :, :-2]], 1)
+    shares = np.linspace(0, 1, 256)
+    cuts = np.quantile(np.abs(slopes[::50]), shares)  # a byte is a share of the rows, so thresholds are even
+    return np.interp(np.abs(slopes), cuts, 255 * shares).astype(np.uint8)
+
+
+def level_slopes(raw: np.ndarray, colours: slice) -> np.ndarray:
+    """How many thresholds lie between opposite neighbours, downwards and to the right: bits of comparisons alone."""
+    levels = (raw[:, colours].astype(np.int16) * (LEVELS + 1)) // 256
+    padded = np.pad(levels, ((0, 0), (0, 0), (1, 1), (1, 1)), "edge")
+    down, right = padded[:, :, 2:, 1:-1] - padded[:, :, :-2, 1:-1], padded[:, :, 1:-1, 2:] - padded[:, :, 1:-1, :-2]
+    return (np.abs(np.concatenate([down, right], 1)) * (256 // (LEVELS + 1)) + 16).astype(np.uint8)
 
 
 @hw.layers.register_layer
@@ -107,11 +121,12 @@ class Edges(hw.LogicConv2d):
         levels: Thresholds of a value.
         sobel: Whether three pixels on either side count, the middle ones twice, in tables of six inputs; otherwise a
             gate says that one neighbour reaches the threshold and the opposite one does not.
+        seed: Not used: nothing is drawn.
     """
 
-    kind = "edges2d"
+    kind = "edge-kernels"
 
-    def __init__(self, shape: tuple[int, int, int], levels: int, sobel: bool = False):
+    def __init__(self, shape: tuple[int, int, int], levels: int, sobel: bool = False, seed: int | None = None):
         along = {-1: 1, 0: 2, 1: 1} if sobel else {0: 1}  # place along the edge -> how much it counts
         places = [
             [
@@ -126,7 +141,7 @@ class Edges(hw.LogicConv2d):
         leaves = torch.tensor(places, dtype=torch.int32)[:, :, None]
         super().__init__(
             shape, len(leaves), padding=1, tree_depth=1, channels_per_kernel=1, levels=levels, leaves=leaves,
-            arity=6 if sobel else None, start="residual", seed=0,
+            arity=6 if sobel else None, start="residual", seed=seed or 0,
         )  # fmt: skip
         weights = torch.tensor([sign * weight for sign in (-1, 1) for weight in along.values()])
         bits = torch.arange(2 ** len(weights))[:, None] >> torch.arange(len(weights)) & 1
@@ -138,6 +153,10 @@ class Edges(hw.LogicConv2d):
     def config(self) -> dict[str, Any]:
         return {"shape": list(self.input_shape), "levels": self.levels_per_value, "sobel": self.arity is not None}
 
+    @classmethod
+    def size_of(cls, config: dict[str, Any]) -> LayerSize:
+        return cls(**config).form.size()
+
 
 def behind_edges(head: int, sobel: bool) -> dict[str, Any]:
     """Three blocks, the first of which are edges."""
@@ -146,10 +165,25 @@ def behind_edges(head: int, sobel: bool) -> dict[str, Any]:
     return recipe(layers, choose=chosen([2, 4])) | {"rates": {"all": 0.03, "layers.0.": 0.0}}
 
 
+def with_edge_channels(kernels: list[int], head: int, pool: int = 3, **edges: Any) -> dict[str, Any]:
+    """Three blocks behind `hw.EdgeChannels`, whose gates count; the kernels of all blocks are chosen."""
+    layers = network(kernels, head)
+    edge_layer = {"kind": "edges2d", "shape": layers[0]["shape"], "levels": LEVELS, **edges}
+    channels = hw.EdgeChannels(**{name: value for name, value in edge_layer.items() if name != "kind"}).output_shape[0]
+    layers[0] = {name: value for name, value in layers[0].items() if name != "levels"}
+    layers[0]["shape"] = [channels, SIDE, SIDE]
+    return recipe([edge_layer, *layers], choose=chosen([1, 3, 5], pool))
+
+
 def chosen(only: list[int], pool: int = 3, **more: Any) -> dict[str, Any]:
     return {"pool": pool, "head": 8_000, "iterations": 500, "only": only, **more}
 
 
+SLOPES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "cifar10-edges": brightness_slopes,
+    "cifar10-edges-green": partial(level_slopes, colours=slice(1, 2)),
+    "cifar10-edges-colours": partial(level_slopes, colours=slice(0, 3)),
+}
 THREE = [80, 192, 384]
 DEPTHS = [{"tree_depth": 1}, {"tree_depth": 2}]
 ONE_CHANNEL = {"channels_per_kernel": 1}
@@ -222,7 +256,19 @@ TRIALS |= {
     ),
     "three-123-edges": (
         "all three chosen, edges beside colours",
-        lambda head: recipe(network(THREE, head, planes=COLOURS + 2), choose=chosen([0, 2, 4]), data=EDGES),
+        lambda head: recipe(network(THREE, head, planes=COLOURS + 2), choose=chosen([0, 2, 4]), data="cifar10-edges"),
+    ),
+    "three-123-edges-green": (
+        "the same, thresholds of green between opposite neighbours",
+        lambda head: recipe(
+            network(THREE, head, planes=COLOURS + 2), choose=chosen([0, 2, 4]), data="cifar10-edges-green"
+        ),
+    ),
+    "three-123-edges-colours": (
+        "the same, thresholds of each colour between opposite neighbours",
+        lambda head: recipe(
+            network(THREE, head, planes=3 * COLOURS), choose=chosen([0, 2, 4]), data="cifar10-edges-colours"
+        ),
     ),
     "three-23-pairs": (
         "the first block 84 gates that compare opposite neighbours, second and third chosen",
@@ -231,6 +277,22 @@ TRIALS |= {
     "three-23-sobel": (
         "the first block 84 tables of six inputs, Sobel's operator on each threshold, second and third chosen",
         lambda head: behind_edges(head, sobel=True),
+    ),
+    "three-123-steps-2-4": (
+        "channels of edges: green rises by two thresholds, or by four, in four directions; all three chosen",
+        lambda head: with_edge_channels(THREE, head, planes=[1], steps=[2, 4]),
+    ),
+    "three-123-steps-1-2-3-4": (
+        "likewise by one, two, three or four",
+        lambda head: with_edge_channels(THREE, head, planes=[1], steps=[1, 2, 3, 4]),
+    ),
+    "three-123-steps-2-colours": (
+        "likewise by two, in each colour",
+        lambda head: with_edge_channels(THREE, head, steps=[2]),
+    ),
+    "three-123-steps-1": (
+        "likewise by one, in green alone",
+        lambda head: with_edge_channels(THREE, head, planes=[1], steps=[1]),
     ),
     "three-123-late": (
         "all three chosen, 48, 192 and 768 kernels",
@@ -271,7 +333,8 @@ def main() -> None:
     parser.add_argument("-o", "--out", type=Path, default=Path("kernel-trials.json"))
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
-    hw.data.register(EDGES, with_edges)
+    for name, slopes_of in SLOPES.items():
+        hw.data.register(name, partial(with_slopes, slopes_of))
     results: dict[str, Any] = json.loads(arguments.out.read_text()) if arguments.out.exists() else {}
     names = list(TRIALS) if arguments.trials == ["all"] else arguments.trials
     if unknown := [name for name in names if name not in TRIALS]:

@@ -33,6 +33,7 @@ from .estimators import LogicRegressor as LogicRegressor
 from .gates import GATES as GATES
 from .layers import Binarize as Binarize
 from .layers import CellularAutomaton as CellularAutomaton
+from .layers import EdgeChannels as EdgeChannels
 from .layers import GroupSum as GroupSum
 from .layers import LocalLayer as LocalLayer
 from .layers import LogicConv2d as LogicConv2d

@@ -50,6 +50,15 @@ def pools(draw):
 
 
 @st.composite
+def edges(draw):
+    levels, values = draw(st.integers(1, 5)), draw(st.integers(1, 3))
+    shape = (levels * values, draw(st.integers(1, 6)), draw(st.integers(1, 6)))
+    steps = draw(st.lists(st.integers(1, levels), min_size=1, unique=True))
+    planes = draw(st.none() | st.lists(st.integers(0, values - 1), min_size=1, unique=True))
+    return hw.EdgeChannels(shape, levels, planes, steps)
+
+
+@st.composite
 def grids(draw):
     shape = (draw(st.integers(1, 2)), draw(st.integers(3, 5)), draw(st.integers(3, 5)))
     options = {"arity": draw(st.sampled_from([None, 4])), "votes": draw(st.sampled_from([1, 3]))}
@@ -71,10 +80,11 @@ EXAMPLES = {
     "lut": table_layers(),
     "conv2d": convolutions(),
     "or-pool2d": pools(),
+    "edges2d": edges(),
     "local": grids(),
     "recurrent": loops(),
 }
-ESTIMATED = ("local", "recurrent")  # kinds whose wires are no more than they say
+ESTIMATED = ("edges2d", "local", "recurrent")  # kinds whose wires are no more than they say
 
 
 def test_every_registered_layer_has_examples_here():

@@ -109,6 +109,15 @@ def test_layers_of_any_kind_make_a_recipe(tmp_path):
     assert try_recipe(recipe, progress=False).final.iteration == 4
 
 
+def test_gates_are_counted_without_copies():
+    layers = [
+        hw.EdgeChannels((5, 8, 8), levels=5, steps=[2]),
+        hw.LogicConv2d((9, 8, 8), 3, tree_depth=1, padding=1, channels_per_kernel=1, seed=0),
+        hw.LogicLayer(192, 40, seed=0),
+    ]
+    assert running.count_gates(hw.LogicNetwork(classes=10, layers=layers)) == (16 + 8 + 4 + 3) * 64 + 40
+
+
 def test_the_front_holds_what_no_row_beats_on_both_axes():
     rows = [
         BoardRow("mnist", str(n), accuracy, gates, "")

@@ -3,6 +3,7 @@
 from hardwire.layers.base import LAYERS, Fused, GateLayer, NetworkPart, check_input, parts_of, register_layer
 from hardwire.layers.binarize import Binarize
 from hardwire.layers.conv import LogicConv2d
+from hardwire.layers.edges import EdgeChannels
 from hardwire.layers.group_sum import GroupSum, NumberSum, check_groups, class_sums, default_group_temperature
 from hardwire.layers.local import CellularAutomaton, LocalLayer
 from hardwire.layers.logic import LogicLayer
@@ -17,6 +18,7 @@ __all__ = [
     "LAYERS",
     "Binarize",
     "CellularAutomaton",
+    "EdgeChannels",
     "Fused",
     "GateLayer",
     "GroupSum",

@@ -13,12 +13,17 @@ from typing import Any
 import torch
 
 from hardwire.circuit import Circuit
+from hardwire.engine.functions import Fixed
 from hardwire.files import write_whole
+from hardwire.gates import algebra
 from hardwire.measure import measure_gap
+from hardwire.network import LogicNetwork
 from hardwire.recipes import Recipe
 from hardwire.training import History
 from hardwire.training.recipe_settings import settings_of
 from hardwire.training.run_settings import train_network
+
+_COPY = Fixed.of_gate(algebra.A)
 
 
 def try_recipe(recipe: Recipe, **options: Any) -> History:
@@ -85,7 +90,7 @@ def run_recipe(
         "minutes": round(history.final.seconds / 60, 1),
         "threads": torch.get_num_threads(),
         "command": f"hardwire records run {recipe.name}",
-        "gates": sum(part.level.neurons for part in net.parts()),
+        "gates": count_gates(net),
         "simplified": circuit.netlist.size,
         "luts": None,
         "luts_whole": None,
@@ -97,6 +102,12 @@ def run_recipe(
         result |= count_luts(circuit)
         _write(path, result)
     return result
+
+
+def count_gates(net: LogicNetwork) -> int:
+    """Neurons before simplification, without copies of what a level before has computed, which are wires."""
+    levels = [part.level for part in net.parts()]
+    return sum(level.neurons for level in levels if level.function != _COPY)
 
 
 def count_luts(circuit: Circuit) -> dict[str, Any]:
