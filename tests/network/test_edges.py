@@ -52,19 +52,24 @@ def test_an_edge_is_where_a_value_rises_by_so_many_thresholds(levels, count, hei
     assert torch.equal(layer(thermometers(values, levels)).reshape(expected.shape), expected)
 
 
-def network(data, **edges):
+def network():
+    """Edges and three blocks, as the recipes for CIFAR-10 have them."""
     layers = [
-        hw.EdgeChannels((5, 8, 8), levels=5, **edges),
+        hw.EdgeChannels((5, 8, 8), levels=5),
         hw.LogicConv2d((13, 8, 8), 6, tree_depth=1, padding=1, channels_per_kernel=1, seed=1),
         hw.OrPool2d(2),
-        hw.LogicLayer(96, 60, wiring="learned", candidates=8, groups=10, seed=2),
+        hw.LogicConv2d((6, 4, 4), 8, tree_depth=1, padding=1, seed=2),
+        hw.OrPool2d(2),
+        hw.LogicConv2d((8, 2, 2), 16, tree_depth=1, padding=1, seed=3),
+        hw.OrPool2d(2),
+        hw.LogicLayer(16, 60, wiring="learned", candidates=8, groups=10, seed=4),
     ]
     return hw.LogicNetwork(classes=10, layers=layers, seed=0)
 
 
-def test_a_network_with_edges_trains_is_saved_and_is_proven_as_a_circuit(tmp_path):
+def test_a_network_of_edges_and_three_blocks_trains_is_saved_and_is_proven_as_a_circuit(tmp_path):
     data = hw.data.load("digits@5")
-    net = network(data)
+    net = network()
     hw.fit(net, data, 20, 50, progress=False)
     models.save(net, tmp_path / "net.safetensors")
     loaded = models.load(tmp_path / "net.safetensors")
@@ -78,9 +83,9 @@ def test_a_network_with_edges_trains_is_saved_and_is_proven_as_a_circuit(tmp_pat
 
 def test_kernels_behind_edges_are_chosen_by_use():
     data = hw.data.load("digits@5")
-    net = network(data)
+    net = network()
     chosen = hw.choose_by_use(list(net.layers), data, pool=2, head=60, iterations=3, progress=False)
-    assert [choice.layer for choice in chosen.choices] == [1] and len(chosen.choices[0].use) == 12
+    assert [choice.layer for choice in chosen.choices] == [1, 3, 5] and len(chosen.choices[0].use) == 12
 
 
 def test_copies_are_wires_and_the_last_level():
