@@ -10,8 +10,9 @@ import time
 from hardwire.training.callbacks import Callback, TrainingRun
 from hardwire.training.history import Record
 
-_WARM_UP = 2  # steps that are not counted
-_STEPS = 20  # with the last of which wires are redrawn, where that happens every 20 steps
+WARM_UP = 2  # steps that are not counted
+STEPS = 20  # with the last of which wires are redrawn, where that happens every 20 steps
+EVALUATE_EVERY = (WARM_UP + STEPS) // 2  # the second evaluation counts: the first reads rows that later ones find ready
 _SECONDS = 10.0  # after which fewer steps have to do
 
 
@@ -24,15 +25,20 @@ class Forecast(Callback):
 
     def __init__(self, evaluations: int):
         self.evaluations, self.seconds = evaluations, 0.0
-        self._times: list[float] = []
+        self._steps: list[float] = []
+
+    def on_start(self, run: TrainingRun) -> None:
+        self._started = self._last = time.monotonic()
 
     def on_step(self, run: TrainingRun) -> None:
-        self._times.append(time.monotonic())
-        counted, passed = len(self._times) - _WARM_UP, self._times[-1] - self._times[0]
-        run.stop = counted >= _STEPS or (counted > 0 and passed > _SECONDS)
+        self._steps.append(self._since_last())
+        counted = len(self._steps) - WARM_UP
+        run.stop = counted >= STEPS or (counted > 0 and self._last - self._started > _SECONDS)
 
     def on_evaluation(self, run: TrainingRun, record: Record) -> None:
-        now, counted = time.monotonic(), self._times[_WARM_UP - 1 :]
-        if len(counted) > 1:
-            step = (counted[-1] - counted[0]) / (len(counted) - 1)
-            self.seconds = step * run.iterations + (now - counted[-1]) * self.evaluations
+        evaluation, counted = self._since_last(), self._steps[WARM_UP:]
+        self.seconds = sum(counted) / max(1, len(counted)) * run.iterations + evaluation * self.evaluations
+
+    def _since_last(self) -> float:
+        before, self._last = self._last, time.monotonic()
+        return self._last - before

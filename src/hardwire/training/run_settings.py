@@ -19,7 +19,7 @@ from hardwire.training.build import build
 from hardwire.training.callbacks import Callback
 from hardwire.training.choosing import SavedTrials, check_choose, choose_layers, freeze_layer, trial_checkpoint
 from hardwire.training.fit import fit
-from hardwire.training.forecast import Forecast
+from hardwire.training.forecast import EVALUATE_EVERY, Forecast
 from hardwire.training.history import History
 from hardwire.training.progress import is_shown
 from hardwire.training.redraw import RedrawWires
@@ -69,8 +69,9 @@ def forecast_seconds(settings: "Settings", net: LogicNetwork, data: Dataset, opt
     """How long the training of a network will take, without the choice of its layers."""
     every = options.get("evaluate_every")
     forecast = Forecast(evaluations=(settings.iterations or 0) // every if every else 0)
-    without = {"checkpoint": None, "progress": False, "stop_early": None, "keep_best": False}
-    _fit(settings, copy.deepcopy(net), data, [forecast], {**options, **without})
+    own = {"evaluate_every": EVALUATE_EVERY, "progress": False}
+    without = {"checkpoint": None, "stop_early": None, "keep_best": False}
+    _fit(settings, copy.deepcopy(net), data, [forecast], {**options, **own, **without})
     return forecast.seconds
 
 
