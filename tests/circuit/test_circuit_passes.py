@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 import hardwire as hw
 from hardwire.circuit import Circuit, Netlist, equivalence
+from hardwire.circuit.builder import Builder
 from hardwire.circuit.equivalence import netlists_equal
 from hardwire.circuit.passes import PASSES, simplify
 from hardwire.circuit.passes.rewrite import find_exclusive_ors, rewrite_aig
 from hardwire.circuit.speed import random_circuit as large_circuit
+from hardwire.circuit.tools import Limits
 from hardwire.gates import GATES, algebra
 
 
@@ -141,6 +143,30 @@ def test_without_the_solver_the_answer_says_random(monkeypatch):
     monkeypatch.setattr(equivalence, "has_abc", lambda: False)
     circuit = random_circuit(4, inputs=25)
     assert circuit.equivalent(circuit.simplify(check=False)).proof == "random"
+
+
+def product(x, y):
+    """The bits of a product of two numbers, by long multiplication; x and y: the inputs that hold them."""
+    builder = Builder(len(x) + len(y))
+    total = [builder.constant(False)] * (len(x) + len(y))
+    for i, factor in enumerate(y):
+        carry = builder.constant(False)
+        for k, bit in enumerate(x, start=i):
+            term, before = builder.gate(algebra.AND, bit, factor), total[k]
+            half = builder.gate(algebra.XOR, before, term)
+            total[k] = builder.gate(algebra.XOR, half, carry)
+            both = builder.gate(algebra.AND, before, term)
+            carry = builder.gate(algebra.OR, both, builder.gate(algebra.AND, half, carry))
+        total[i + len(x)] = carry
+    return builder.netlist(total)
+
+
+@pytest.mark.skipif(not equivalence.has_abc(), reason="needs ABC: pip install pyosys")
+def test_a_solver_that_does_not_keep_to_its_time_is_ended_and_proves_nothing(monkeypatch):
+    """Two ways round a product are what solvers take for ever for; ABC looks at the clock too seldom there."""
+    monkeypatch.setattr(equivalence, "SAT_LIMITS", Limits(memory=1 << 30, seconds=1))
+    left, right = range(16), range(16, 32)
+    assert netlists_equal(product(left, right), product(right, left)).proof == "random"
 
 
 def test_samples_are_looked_at_first():

@@ -1,6 +1,9 @@
 """Files from strangers: readers of Verilog, BLIF, AIGER and WebAssembly reach no other file, take bounded time and
 memory, and answer with one line."""
 
+import os
+import sys
+
 import pytest
 from circuit_oracle import random_circuit
 
@@ -63,8 +66,18 @@ def test_a_bomb_of_loops_in_verilog_is_ended(tmp_path):
     text = f"module net (input x); genvar i; generate {loop} endgenerate endmodule\n"
     (tmp_path / "net.v").write_text(text)
     checked_code(tmp_path / "net.v")
-    with pytest.raises(hw.HardwireError, match=r"yosys (ended after|failed)"):
+    with pytest.raises(hw.HardwireError, match=r"yosys (crashed, or was ended|failed)"):
         tools.run_yosys(["read_verilog net.v", "hierarchy -top net"], str(tmp_path), tools.Limits(1 << 30, 3))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a system that limits processes, such as Linux or macOS")
+def test_a_program_that_reads_a_strangers_file_has_its_limits(tmp_path):
+    told = tools.run(["sh", "-c", "ulimit -t; ulimit -c"], "sh", tmp_path, tools.Limits(256 << 20, 7))
+    assert told.split() == ["7", "0"]
+    with pytest.raises(hw.HardwireError, match=r"python failed .*MemoryError|Python crashed"):
+        tools.run([sys.executable, "-c", "bytes(10**9)"], "python", tmp_path, tools.Limits(512 << 20, 7))
+    with pytest.raises(tools.Ended, match="the loop crashed, or was ended after 1 s or 512 MB"):
+        tools.run([sys.executable, "-c", "while True: pass"], "the loop", tmp_path, tools.Limits(512 << 20, 1))
 
 
 @pytest.mark.parametrize(

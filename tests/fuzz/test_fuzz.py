@@ -5,6 +5,7 @@ checksums that fit. HARDWIRE_FUZZ sets how many of each are made for each reader
 how many where reading starts a program of others.
 """
 
+import contextlib
 import functools
 import itertools
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ from circuit_oracle import random_circuit
 from limits import outcome
 from mutations import MUTATIONS, TOOL_MUTATIONS, flipped_bits, mutations, token_mutations
 from small_runs import digits, same_state
+from yosys_server import yosys_server
 
 import hardwire as hw
 from hardwire import models
@@ -132,7 +134,8 @@ def plain_circuit() -> hw.Circuit:
 def read_circuit(path: Path) -> hw.Circuit:
     loaded = hw.Circuit.load(path)
     loaded.predict(np.zeros((2, loaded.inputs), np.uint8))
-    with patch("hardwire.circuit.equivalence.has_abc", lambda: False):  # a solver for each file would take most of it
+    proof = "hardwire.circuit.equivalence"  # whose solver and 65,536 random inputs would take most of the time
+    with patch(f"{proof}.has_abc", lambda: False), patch(f"{proof}.MOST_WORDS", 1 << 10):
         loaded.simplify()
     if loaded.encoder is not None:
         loaded.predict(np.zeros((2, loaded.encoder.raw_features), np.float32), raw=True)
@@ -341,15 +344,16 @@ def prepare(name: str, folder: Path) -> tuple[Path, object, int]:
 def try_contents(name: str, path: Path, contents: Iterator[bytes]) -> list[object]:
     """The results of those that could be read; a failure leaves its file behind."""
     results = []
-    for number, content in enumerate(contents):
-        path.write_bytes(content)
-        try:
-            result, error = outcome(lambda: READERS[name].read(path))
-        except BaseException:
-            print(f"mutation {number} of {name} is kept in {path}")
-            raise
-        if error is None:
-            results.append(result)
+    with yosys_server() if path.suffix == ".v" and READERS[name].tool else contextlib.nullcontext():
+        for number, content in enumerate(contents):
+            path.write_bytes(content)
+            try:
+                result, error = outcome(lambda: READERS[name].read(path))
+            except BaseException:
+                print(f"mutation {number} of {name} is kept in {path}")
+                raise
+            if error is None:
+                results.append(result)
     return results
 
 

@@ -47,7 +47,8 @@ def check_message(error: HardwireError) -> None:
 @contextlib.contextmanager
 def limited(seconds: int = SECONDS, memory: int = MEMORY) -> Iterator[None]:
     """Raises OverTheLimit where the block takes more; a block that cannot be interrupted ends the process."""
-    faulthandler.dump_traceback_later(60 * seconds, exit=True)
+    faulthandler.register(signal.SIGALRM, chain=True)  # shows where it hangs, and goes on to what SIGALRM does: the end
+    signal.setitimer(signal.ITIMER_REAL, 60 * seconds)
     before = signal.signal(signal.SIGPROF, _too_long)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
@@ -61,7 +62,8 @@ def limited(seconds: int = SECONDS, memory: int = MEMORY) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
-        faulthandler.cancel_dump_traceback_later()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        faulthandler.unregister(signal.SIGALRM)
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
     most = _memory("VmHWM")
     if start is not None and most is not None and most - start > memory:

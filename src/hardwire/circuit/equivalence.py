@@ -22,7 +22,7 @@ from hardwire.circuit.circuit import Circuit
 from hardwire.circuit.evaluate import Program
 from hardwire.circuit.netlist import Netlist
 from hardwire.circuit.table_netlist import AnyNetlist
-from hardwire.circuit.tools import has_abc, run_abc
+from hardwire.circuit.tools import Ended, Limits, has_abc, run_abc
 from hardwire.circuit.two_input import two_input_view
 from hardwire.errors import HardwireError
 from hardwire.gates import algebra
@@ -30,6 +30,7 @@ from hardwire.gates import algebra
 EXHAUSTIVE_INPUTS = 16
 SAT_CONFLICTS = 1_000_000  # for one pair of nodes; past this, or past the time, ABC gives up
 SAT_SECONDS = 300  # two versions of 131,000 ANDs, class sums and argmax included, take a minute
+SAT_LIMITS = Limits(memory=4 << 30, seconds=SAT_SECONDS + 60)  # ABC does not always keep to the time it is given
 VECTORS = 1 << 16
 CHUNK = 1 << 14  # vectors at a time
 # at a time and in all: a million inputs must not take gigabytes or minutes, and numpy alone is slower
@@ -170,11 +171,17 @@ def _first_difference(difference: Program, words: npt.NDArray[np.uint64]) -> npt
 
 
 def _solve(a: Netlist, b: Netlist) -> tuple[bool, npt.NDArray[np.uint8] | None]:
-    """Asks ABC: whether it came to a decision, and an input on which the two differ, if any."""
+    """Asks ABC: whether it came to a decision, and an input on which the two differ, if any.
+
+    A solver that runs into its limits has decided nothing.
+    """
     with tempfile.TemporaryDirectory() as folder:
         for name, netlist in (("a", a), ("b", b)):
             write_aiger(netlist, Path(folder, f"{name}.aig"))
-        log = run_abc(f"cec -T {SAT_SECONDS} -C {SAT_CONFLICTS} a.aig b.aig", folder)
+        try:
+            log = run_abc(f"cec -T {SAT_SECONDS} -C {SAT_CONFLICTS} a.aig b.aig", folder, SAT_LIMITS)
+        except Ended:
+            return False, None
     if "Networks are equivalent" in log:
         return True, None
     if "NOT EQUIVALENT" not in log:

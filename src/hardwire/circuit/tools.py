@@ -17,16 +17,16 @@ from pathlib import Path
 
 from hardwire.errors import HardwireError
 
-_ENDED = (-9, -24)  # SIGKILL and SIGXCPU: out of processor time
 PYOSYS = "import sys; from pyosys import libyosys as ys; ys.run_pass('script ' + sys.argv[1], ys.Design())"
 
+# A shell is there in a millisecond. macOS cannot limit memory.
 _LIMITED = """
-import os, resource, sys
-memory, seconds, *call = sys.argv[1:]
-resource.setrlimit(resource.RLIMIT_AS, (int(memory),) * 2)
-resource.setrlimit(resource.RLIMIT_CPU, (int(seconds),) * 2)
-resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-os.execvp(call[0], call)
+set -e
+ulimit -c 0
+ulimit -v "$1" 2> /dev/null || test "$(uname)" = Darwin
+ulimit -t "$2"
+shift 2
+exec "$@"
 """
 
 
@@ -41,6 +41,10 @@ class Limits:
 
     memory: int
     seconds: int
+
+
+class Ended(HardwireError):
+    """A program crashed or took more than it may, which looks the same from outside where memory runs out."""
 
 
 def c_compiler() -> str:
@@ -103,19 +107,25 @@ def run(call: Sequence[str], who: str, folder: str | Path, limits: Limits | None
     Raises:
         HardwireError: It failed; the message says why in the program's own words.
     """
-    if limits is not None and importlib.util.find_spec("resource") is not None:  # Windows has no such limits
-        call = [sys.executable, "-I", "-c", _LIMITED, str(limits.memory), str(limits.seconds), *call]
-    result = subprocess.run(
-        call, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
-    )
-    if limits is not None and result.returncode in _ENDED:
-        raise HardwireError(
-            f"{who} ended after {limits.seconds} s or {limits.memory >> 20:,} MB, which is more than such a file needs"
+    result = completed(call, folder, limits)
+    if limits is not None and result.returncode < 0:  # by a signal
+        raise Ended(
+            f"{who} crashed, or was ended after {limits.seconds} s or {limits.memory >> 20:,} MB, which is more than "
+            "such a file needs"
         )
     if result.returncode:
         reason = _reason(result.stderr.strip() or result.stdout.strip())
         raise HardwireError(f"{who} failed (exit code {result.returncode}): {reason}")
     return result.stdout
+
+
+def completed(
+    call: Sequence[str], folder: str | Path, limits: Limits | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs a program to its end, however it ends."""
+    if limits is not None and os.name == "posix":  # Windows has no such limits
+        call = ["sh", "-c", _LIMITED, "sh", str(limits.memory >> 10), str(limits.seconds), *call]
+    return subprocess.run(call, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
 
 
 def _reason(log: str) -> str:

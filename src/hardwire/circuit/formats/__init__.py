@@ -10,6 +10,7 @@ import inspect
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -101,9 +102,14 @@ def register(*suffixes: str, title: str, write: Writer, read: Reader | None = No
 
 def formats() -> dict[str, Format]:
     """Returns all formats by suffix; the built-in ones are loaded on first use."""
+    _load_built_in()
+    return _FORMATS
+
+
+@cache
+def _load_built_in() -> None:
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")
-    return _FORMATS
 
 
 def format_of(suffix: str) -> Format:
