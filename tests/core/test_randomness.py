@@ -14,6 +14,7 @@ from torch import nn
 
 import hardwire as hw
 from hardwire.engine.reference import choose_functions
+from hardwire.layers import LAYERS
 from hardwire.noise import NoiseKey, gumbel
 from hardwire.randomness import check_seed, child_seed, generator, normal
 from hardwire.training.order import BatchOrder
@@ -116,6 +117,18 @@ def tables(seed):
     return hw.LogicNetwork(classes=2, layers=layers, seed=seed)
 
 
+def convolutions_of_tables(seed):
+    """Kernels of tables with neighbouring seeds, one of them two tables deep, and layers with a kernel a place."""
+    layers = [
+        hw.LogicConv2d((3, 9, 9), 8, arity=4, seed=seed),
+        hw.LogicConv2d((8, 7, 7), 8, arity=4, tree_depth=2, start="residual", candidates=16, seed=seed + 1),
+        hw.LocalLayer((8, 5, 5), 8, arity=4, seed=seed + 2),
+        hw.LocalLayer((8, 5, 5), 8, arity=6, candidates=16, seed=seed),
+        hw.LogicLayer(200, 40, seed=seed + 3, wiring="learned", candidates=16),
+    ]
+    return hw.LogicNetwork(classes=2, layers=layers, seed=seed)
+
+
 def loops(seed):
     """A loop with learned initial bits and a cellular automaton, all with one seed."""
     cell = [hw.LogicLayer(60, 40, seed=seed), hw.LogicLayer(40, 50, seed=seed + 1)]
@@ -144,6 +157,7 @@ NETWORKS = {
     "tables, learned": tables,
     "loops": loops,
     "convolutions": convolutions,
+    "convolutions of tables": convolutions_of_tables,
     "sequential": lambda seed: nn.Sequential(
         *[hw.LogicLayer(40, 40, seed=seed + n, wiring="learned", candidates=16) for n in range(4)], hw.GroupSum(2)
     ),
@@ -157,6 +171,12 @@ def test_no_two_tensors_of_a_network_share_values(name, seed):
     torch.manual_seed(0)
     network = NETWORKS[name](seed)
     assert shared_values(dict(network.named_parameters())) == []
+
+
+def test_the_networks_above_have_every_kind_of_layer():
+    """A new kind has to be added to them, so that it cannot share a stream with another."""
+    kinds = {type(module) for make in NETWORKS.values() for module in make(0).modules()}
+    assert {kind for kind in LAYERS.values() if kind.__module__.startswith("hardwire.")} <= kinds | {hw.OrPool2d}
 
 
 @pytest.mark.parametrize("name", ["flat", "learned"])

@@ -131,11 +131,18 @@ def plain_circuit() -> hw.Circuit:
     return hw.Circuit(circuit().netlist, 3)
 
 
+@contextlib.contextmanager
+def few_random_inputs() -> Iterator[None]:
+    """Simplification proves itself right; its solver and its 65,536 random inputs would take most of the time."""
+    proof = "hardwire.circuit.equivalence"
+    with patch(f"{proof}.has_abc", lambda: False), patch(f"{proof}.MOST_WORDS", 1 << 10):
+        yield
+
+
 def read_circuit(path: Path) -> hw.Circuit:
     loaded = hw.Circuit.load(path)
     loaded.predict(np.zeros((2, loaded.inputs), np.uint8))
-    proof = "hardwire.circuit.equivalence"  # whose solver and 65,536 random inputs would take most of the time
-    with patch(f"{proof}.has_abc", lambda: False), patch(f"{proof}.MOST_WORDS", 1 << 10):
+    with few_random_inputs():
         loaded.simplify()
     if loaded.encoder is not None:
         loaded.predict(np.zeros((2, loaded.encoder.raw_features), np.float32), raw=True)
@@ -179,7 +186,8 @@ def write_state(path: Path) -> None:
 
 def read_state_circuit(path: Path) -> hw.Circuit:
     loaded = hw.Circuit.load(path)
-    loaded.simplify()
+    with few_random_inputs():
+        loaded.simplify()
     width = loaded.inputs if loaded.state is None else loaded.inputs - loaded.state.bits
     loaded.run(np.zeros((2, 3, width), np.uint8))
     return loaded

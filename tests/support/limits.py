@@ -1,7 +1,7 @@
 """Limits on what a reader may take: time, memory, and no exception but HardwireError.
 
 The time is the processor's, so that a busy machine changes nothing. A reader that waits instead ends the process
-after a long while by the clock.
+after a long while by the clock. Programs that a reader starts count when they have ended.
 """
 
 import contextlib
@@ -51,6 +51,7 @@ def limited(seconds: int = SECONDS, memory: int = MEMORY) -> Iterator[None]:
     signal.setitimer(signal.ITIMER_REAL, 60 * seconds)
     before = signal.signal(signal.SIGPROF, _too_long)
     signal.setitimer(signal.ITIMER_PROF, seconds)
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     start = _memory("VmRSS")
     if start is not None:
@@ -65,9 +66,18 @@ def limited(seconds: int = SECONDS, memory: int = MEMORY) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, 0)
         faulthandler.unregister(signal.SIGALRM)
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+    _check_children(children, resource.getrusage(resource.RUSAGE_CHILDREN), seconds, memory)
     most = _memory("VmHWM")
     if start is not None and most is not None and most - start > memory:
         raise OverTheLimit(f"took {(most - start) / 2**20:.0f} MB")
+
+
+def _check_children(before: Any, after: Any, seconds: int, memory: int) -> None:
+    took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    if took > seconds:
+        raise OverTheLimit(f"a program that it started took {took:.1f} s")
+    if after.ru_maxrss > max(before.ru_maxrss, memory >> 10):  # the largest of all so far
+        raise OverTheLimit(f"a program that it started took {after.ru_maxrss >> 10} MB")
 
 
 def _memory(name: str) -> int | None:

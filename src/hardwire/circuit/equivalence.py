@@ -7,7 +7,7 @@ gives up, the random vectors are evidence only, and the result says so.
 
 import re
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -121,11 +121,46 @@ def netlists_equal(
             f"{len(b.outputs)} outputs cannot be compared"
         )
     a, b = two_input_view(a), two_input_view(b)
-    difference = Program(miter(a, b), classes=1, single_images=False)
     if samples is not None:
-        difference_at = _first_difference(difference, samples)
+        difference_at = _first_difference(_difference(a, b), samples)
         if difference_at is not None:
             return Equivalence(False, "samples", len(samples), difference_at)
+    read = _inputs_read(a, b)  # a file of a few bytes can have a million inputs, most of them for nothing
+    answer = _all_read_equal(_reading(a, read), _reading(b, read), vectors, seed, sat)
+    if answer.counterexample is None:
+        return answer
+    whole = np.zeros(a.inputs, np.uint8)
+    whole[read] = answer.counterexample
+    return replace(answer, counterexample=whole)
+
+
+def _inputs_read(a: Netlist, b: Netlist) -> npt.NDArray[np.int64]:
+    """The inputs that some gate or output of either netlist reads, in order; one at least."""
+    read = np.zeros(a.inputs, bool)
+    read[:1] = True
+    for netlist in (a, b):
+        for nodes in (netlist.first, netlist.second, netlist.outputs):
+            read[nodes[nodes < netlist.inputs]] = True
+    return np.flatnonzero(read)
+
+
+def _difference(a: Netlist, b: Netlist) -> Program:
+    return Program(miter(a, b), classes=1, single_images=False)
+
+
+def _reading(netlist: Netlist, read: npt.NDArray[np.int64]) -> Netlist:
+    """The same netlist with these inputs only."""
+    if len(read) == netlist.inputs:
+        return netlist
+    place = np.zeros(netlist.nodes, np.int64)
+    place[read] = np.arange(len(read))
+    place[netlist.inputs :] = np.arange(netlist.nodes - netlist.inputs) + len(read)
+    first, second, outputs = (place[nodes] for nodes in (netlist.first, netlist.second, netlist.outputs))
+    return Netlist(len(read), netlist.gate, first, second, outputs)
+
+
+def _all_read_equal(a: Netlist, b: Netlist, vectors: int, seed: int, sat: bool) -> Equivalence:
+    difference = _difference(a, b)
     if a.inputs <= EXHAUSTIVE_INPUTS:
         every = np.arange(1 << a.inputs, dtype=np.uint64)[:, None]
         difference_at = _first_difference(difference, every)
