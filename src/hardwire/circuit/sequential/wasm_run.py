@@ -5,12 +5,12 @@ The module gets no imports, so it can compute and nothing else; its memory and i
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from hardwire.circuit.formats.wasm_run import FUEL, MOST_BYTES, MOST_MEMORY
+from hardwire.circuit.formats.wasm_run import FUEL, Module
 from hardwire.circuit.sequential.state import answering, state_of
 from hardwire.circuit.verify import Verification
 from hardwire.errors import HardwireError
@@ -29,56 +29,24 @@ class Machine:
     """A loaded module, whose 128 circuits are read and written as bits [128, n]."""
 
     def __init__(self, path: Path, gates: int):
-        try:
-            import wasmtime
-        except ImportError:
-            raise HardwireError("running WebAssembly needs wasmtime; run: pip install wasmtime") from None
-        self.path, self.failures = path, (wasmtime.WasmtimeError, wasmtime.Trap)
-        if path.stat().st_size > MOST_BYTES:
-            raise HardwireError(f"cannot read {path}: it has more than {MOST_BYTES:,} bytes")
-        config = wasmtime.Config()
-        config.consume_fuel = True
-        self.store = wasmtime.Store(wasmtime.Engine(config))
-        self.store.set_limits(memory_size=MOST_MEMORY, table_elements=1_000, instances=1, tables=1, memories=1)
-        self.fuel = FUEL + 64 * gates
-        self.store.set_fuel(self.fuel)
-        try:
-            module = wasmtime.Module.from_file(self.store.engine, str(path))
-            exports = wasmtime.Instance(self.store, module, []).exports(self.store)
-            self.exports: dict[str, Any] = {name: exports[name] for name in ("memory", "reset", "step", *CONSTANTS)}
-            self.sizes = {name: int(self.exports[name].value(self.store)) for name in CONSTANTS}
-        except (*self.failures, KeyError, AttributeError) as error:
-            raise self._failed(error) from None
+        self.module = Module(path, ("reset", "step"), CONSTANTS, FUEL + 64 * gates)
+        self.sizes = self.module.sizes
 
     def call(self, name: str) -> None:
-        self.store.set_fuel(self.fuel)
-        try:
-            self.exports[name](self.store)
-        except (*self.failures, TypeError) as error:
-            raise self._failed(error) from None
+        with self.module.running():
+            self.module.exports[name](self.module.store)
 
     def write(self, name: str, bits: Bits) -> None:
         """Puts bits [128, n] to the words at a constant."""
         words = np.packbits(bits.T, axis=1, bitorder="little")
-        try:
-            self.exports["memory"].write(self.store, words.tobytes(), self.sizes[name])
-        except (*self.failures, IndexError) as error:
-            raise self._failed(error) from None
+        with self.module.running():
+            self.module.exports["memory"].write(self.module.store, words.tobytes(), self.sizes[name])
 
     def read(self, name: str, count: int) -> Bits:
-        start = self.sizes[name]
-        try:
-            words = bytes(self.exports["memory"].read(self.store, start, start + count * WORD))
-        except (*self.failures, IndexError) as error:
-            raise self._failed(error) from None
-        if len(words) != count * WORD:
-            raise self._failed(IndexError("its words lie outside of its memory"))
+        with self.module.running():
+            words = self.module.read(self.sizes[name], count * WORD)
         packed = np.frombuffer(words, np.uint8).reshape(count, WORD)
         return np.unpackbits(packed, axis=1, bitorder="little").T
-
-    def _failed(self, error: BaseException) -> HardwireError:
-        cause = (str(error).strip() or type(error).__name__).splitlines()[-1]
-        return HardwireError(f"cannot run {self.path}: {cause.strip():.200}")
 
 
 def verify(circuit: "Circuit", path: Path) -> Verification:
