@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterable
 from numbers import Integral
 
+_LONGEST_LINE = 1_000  # characters of an error
+
 
 class HardwireError(ValueError):
     """A mistake that the user can correct.
@@ -20,6 +22,11 @@ class HardwireError(ValueError):
         ...     print(error)
         width 1001 cannot be split into 10 equal classes; use a multiple of 10, such as 1000
     """
+
+    def __init__(self, message: object = ""):
+        """Takes the line; of one that quotes a very long value, from a file perhaps, the middle is left out."""
+        text = str(message)
+        super().__init__(text if len(text) <= _LONGEST_LINE else f"{text[: _LONGEST_LINE - 300]} … {text[-297:]}")
 
 
 class MissingPackage(HardwireError, ImportError):

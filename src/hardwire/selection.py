@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import torch
 
-from hardwire.errors import HardwireError, check_holds_values, unknown_name
+from hardwire.errors import HardwireError, check_holds_values, shown, unknown_name
 from hardwire.methods import (
     CHOSEN,
     CLEAN,
@@ -239,7 +239,8 @@ def check_tau(tau: float) -> float:
     """Returns a temperature as a float; raises unless it is a number that float32 can divide by."""
     if not (isinstance(tau, Real) and SMALLEST_TAU <= tau <= LARGEST_TAU):  # numpy's floats are Real too
         raise HardwireError(
-            f"tau {tau!r} is not a positive number from {SMALLEST_TAU:g} to {LARGEST_TAU:g}; the paper uses 0.05 to 2.0"
+            f"tau {shown(tau)} is not a positive number from {SMALLEST_TAU:g} to {LARGEST_TAU:g}; the paper uses 0.05 "
+            "to 2.0"
         )
     return float(tau)
 

@@ -1,5 +1,7 @@
 """The two errors that every room shares."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -52,3 +54,13 @@ def test_long_names_are_cut_off():
 def test_a_value_that_cannot_be_shown_is_named_by_its_type():
     assert shown("a") == "'a'" and shown("a" * 200).endswith("...")
     assert shown(10**5000) == "a int too large to show"
+
+
+def test_no_error_fills_the_screen_with_a_value_from_a_file():
+    text = str(HardwireError(f"the name {'x' * 5000} is too long; use a shorter one"))
+    assert len(text) < 1100 and text.startswith("the name xxx") and text.endswith("x is too long; use a shorter one")
+    with pytest.raises(HardwireError, match="is not a positive number") as caught:
+        hw.LogicNetwork(4, 2, 2, 1, tau="9" * 5000)
+    assert len(str(caught.value)) < 200
+    again = pickle.loads(pickle.dumps(caught.value))  # as it comes from a worker
+    assert (type(again), str(again)) == (HardwireError, str(caught.value))
