@@ -19,12 +19,12 @@ from hardwire.errors import HardwireError
 
 PYOSYS = "import sys; from pyosys import libyosys as ys; ys.run_pass('script ' + sys.argv[1], ys.Design())"
 
-# A shell is there in a millisecond. macOS cannot limit memory.
+# By a shell, which starts in a millisecond. A limit that cannot be set may be lower already; macOS cannot limit memory.
 _LIMITED = """
 set -e
 ulimit -c 0
-ulimit -v "$1" 2> /dev/null || test "$(uname)" = Darwin
-ulimit -t "$2"
+ulimit -v "$1" 2> /dev/null || test "$(uname)" = Darwin || test "$(ulimit -v)" -le "$1"
+ulimit -t "$2" 2> /dev/null || test "$(ulimit -t)" -le "$2"
 shift 2
 exec "$@"
 """
