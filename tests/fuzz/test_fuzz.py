@@ -75,6 +75,11 @@ def images() -> hw.LogicNetwork:
     return hw.LogicNetwork(layers=layers, number=(0, 10), seed=0)
 
 
+def edges() -> hw.LogicNetwork:
+    layers = [hw.EdgeChannels((2, 3, 3), levels=2, steps=[1, 2]), hw.LogicLayer(90, 6, seed=4)]
+    return hw.LogicNetwork(classes=2, layers=layers, seed=0)
+
+
 def tables() -> hw.LogicNetwork:
     layers = [hw.LutLayer(9, 12, 6, seed=1, wiring="learned", candidates=3), hw.LutLayer(12, 9, 3, seed=2)]
     return hw.LogicNetwork(classes=3, layers=layers, seed=0)
@@ -287,6 +292,9 @@ READERS = {
     ),
     "images.safetensors": Reader(
         functools.partial(write_model, images), read_model, hostile_files.array_file_mutations, same_state
+    ),
+    "edges.safetensors": Reader(
+        functools.partial(write_model, edges), read_model, hostile_files.array_file_mutations, same_state
     ),
     "tables.safetensors": Reader(
         functools.partial(write_model, tables), read_model, hostile_files.array_file_mutations, same_state
