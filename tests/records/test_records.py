@@ -79,6 +79,7 @@ def test_a_recipe_is_tried_on_validation_rows_and_run_with_one_look_at_the_test_
         "mnist-8k",
         "mnist-conv",
         "mnist-lut-2k",
+        "mnist-lut-4k",
     }
     assert [row.counts[:14] for row in hw.records.ours() if row.name == "mnist-lut-2k"] == ["look-up tables"]
     assert result["gates"] == 100 and 0 < result["luts"] < result["luts_whole"] and result["accuracy"] > 30
