@@ -48,7 +48,7 @@ def gap(
     name = data or _trained_on(model)
     rows = hw.data.load(name, like=net, whole=name != trained_on(model))
     _check_fit(model, net, rows)
-    gates, method = sum(net.widths), report.method_title(net)
+    gates, method = sum(report.layer_widths(net)), report.method_title(net)
     output.line(f"{model}: {method}, {gates:,} gates, on the {len(rows.test):,} test rows of {rows.name}")
     measured = hw.measure_gap(net, rows.test, batch_size=batch_size)
     nodes = hw.node_gaps(net, rows.test.x[:batch_size])

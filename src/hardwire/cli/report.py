@@ -53,7 +53,7 @@ def settings(job: "TrainingJob") -> Table:
     import torch
 
     settings, data, net = job.settings, job.data, job.net
-    shape = " + ".join(f"{width:,}" for width in net.widths)
+    shape = " + ".join(f"{width:,}" for width in layer_widths(net))
     neurons = "gates" if settings.arity is None else f"tables of {settings.arity} inputs"
     rows, batch = data.with_validation() if settings.validation else data, f"batch size {settings.batch_size}"
     held_out = f", {len(rows.validation):,} to choose on" if settings.validation else ""
@@ -62,16 +62,37 @@ def settings(job: "TrainingJob") -> Table:
     lines = {
         "data": f"{data.name}: {len(rows.train):,} training and {len(data.test):,} test rows{held_out}, of "
         f"{data.inputs:,} inputs, {_target(data)}",
-        "network": f"{shape} {neurons}, {_method(net)}, {_wires(job)}",
+        "network": f"{_loop(job)}{shape} {neurons}, {_method(net)}, {_wires(job)}",
         "training": f"{length}, {batch}, Adam at {settings.lr:g}{_extras(settings)}, seed {settings.seed}",
         "engine": f"{net.engine_name(data.train.x)}, {_count(torch.get_num_threads(), 'thread')}",
         "model": job.out,
-        "checkpoint": job.checkpoint,
+        "checkpoint": ", ".join(map(str, job.checkpoints)),
     }
     table = Table("name", Column("value", overflow="fold"), show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, value in lines.items():
         table.add_row(f"[bold]{name}", str(value))
     return table
+
+
+def layer_widths(net: "LogicNetwork") -> list[int]:
+    """The neurons of each layer; of a loop those of each layer of its cell."""
+    from hardwire.layers import Recurrent
+
+    return [
+        inner.neurons for layer in net.layers for inner in (layer.cell if isinstance(layer, Recurrent) else [layer])
+    ]
+
+
+def _loop(job: "TrainingJob") -> str:
+    """The loop in words, if there is one."""
+    from hardwire.layers import Recurrent
+
+    first = job.net.layers[0]
+    if not isinstance(first, Recurrent):
+        return ""
+    shorter = job.settings.loop.get("curriculum") if job.settings.loop is not None else None
+    after = f" after {', '.join(map(str, shorter))}" if shorter else ""
+    return f"{first.steps} steps{after} of {first.bits} bits, {first.state} bits of state, a cell of "
 
 
 def method_title(net: "LogicNetwork") -> str:
@@ -87,11 +108,15 @@ def _method(net: "LogicNetwork") -> str:
 
 def _wires(job: "TrainingJob") -> str:
     """The wiring in words."""
+    from hardwire.layers import Recurrent
+
     settings = job.settings
     if settings.layers:
         return f"{len(settings.layers)} layers of its recipe"
     if settings.wiring != "learned":
-        return f"{job.net.layers[0].config()['wiring']} wires"
+        first = job.net.layers[0]
+        layer = first.cell[0] if isinstance(first, Recurrent) else first
+        return f"{layer.config()['wiring']} wires"
     of = f" among {settings.candidates} candidates" if settings.candidates else ""
     redrawn = (
         f", redrawn every {settings.redraw.get('every', 250)} steps" if isinstance(settings.redraw, Mapping) else ""

@@ -33,8 +33,9 @@ def _default(name: str) -> str:
     return f"[default: {images} for images, {tables} for tables, otherwise {other}]"
 
 
-_TABLE, _NETWORK, _TRAINING, _SELECTING, _FILES = (
-    "Tables", "Network", "Training", "Selecting on validation rows", "Files"
+_TABLE, _NETWORK, _LOOP, _TRAINING, _SELECTING, _FILES = (
+    "Tables", "Network", "Loops, which read each row step by step and keep a state", "Training",
+    "Selecting on validation rows", "Files",
 )  # fmt: skip
 
 
@@ -148,6 +149,42 @@ def train(
     start: Annotated[
         str | None, Option(help=f"Initial logits: normal or residual. {_default('start')}", rich_help_panel=_NETWORK)
     ] = None,
+    state: Annotated[
+        int | None,
+        Option(
+            min=1,
+            help="Train a loop with so many bits of state. The layers are its cell, which reads the state and one "
+            "step, and makes the next state and votes. [default: no loop; with one, 3 layers of twice the state, "
+            "learned wires, residual start, lr 0.05]",
+            rich_help_panel=_LOOP,
+        ),
+    ] = None,
+    steps: Annotated[
+        int | None,
+        Option(
+            min=1,
+            help="The steps of a row. [default: T where x_train is [rows, T, values], as the rows of an image]",
+            rich_help_panel=_LOOP,
+        ),
+    ] = None,
+    curriculum: Annotated[
+        str | None,
+        Option(
+            help="Shorter lengths to learn first, such as 2,4,8; --iterations for each at most. A shorter sequence "
+            "is the end of a row, or its beginning where y_train [rows, T] has a label after each step.",
+            rich_help_panel=_LOOP,
+        ),
+    ] = None,
+    outputs: Annotated[
+        str | None,
+        Option(
+            help="Whose votes count: those of the last step, or the sum of all. [default: last]", rich_help_panel=_LOOP
+        ),
+    ] = None,
+    initial: Annotated[
+        str | None,
+        Option(help="The state before the first step: zeros or learned. [default: zeros]", rich_help_panel=_LOOP),
+    ] = None,
     iterations: Annotated[
         int | None, Option(min=1, help=f"Training steps. {_default('iterations')}", rich_help_panel=_TRAINING)
     ] = None,
@@ -227,13 +264,14 @@ def train(
     A run that is stopped continues when the same command is given again. Afterwards `hardwire gap MODEL` measures what
     the circuit loses, and `hardwire circuit build MODEL FILE` makes it a circuit.
 
-    Half a minute without a download; look-up tables instead of gates; a table of your own; 98.6% of MNIST in ten
-    minutes:
+    Half a minute without a download; look-up tables instead of gates; a table of your own; a loop over sequences;
+    98.6% of MNIST in ten minutes:
 
     ```
     hardwire train digits -o digits.safetensors
     hardwire train digits --width 200 --depth 1 --arity 6 --wiring learned --candidates 16 --lr 0.1
     hardwire train flowers.csv --target species -o flowers.safetensors
+    hardwire train sequences.npz --state 64 --curriculum 2,4,8 -o loop.safetensors
     hardwire train --recipe mnist-8k
     ```
     """
@@ -260,7 +298,7 @@ def train(
         recipe,
         width=width,
         depth=depth,
-        widths=_numbers(widths),
+        widths=_numbers("--widths", widths, "4000,2000"),
         arity=arity,
         method=method,
         tau=tau,
@@ -269,6 +307,7 @@ def train(
         wiring=wiring,
         candidates=candidates,
         redraw=redraw,
+        loop=_loop(state, steps, curriculum, outputs, initial),
         start=start,
         iterations=iterations,
         epochs=epochs,
@@ -352,6 +391,8 @@ def _say_next(job: "TrainingJob", output: Output) -> None:
 
     program, stem = report.program(), job.out.with_suffix("")
     saved = f"saved [bold]{job.out}[/]; next: [bold]{program} gap {job.out}[/]"
+    if job.settings.loop is not None:
+        saved += f"\n  with its state in registers:  {program} circuit build {job.out} {stem}.circuit --state"
     if job.data.columns is None:
         output.console.print(saved, soft_wrap=True)
         return
@@ -379,18 +420,37 @@ def _table(dataset: str, target: str | None, bits: int | None, options: dict[str
     return with_options(name, **options) if options else name
 
 
-def _numbers(widths: str | None) -> tuple[int, ...] | None:
+def _loop(
+    state: int | None, steps: int | None, curriculum: str | None, outputs: str | None, initial: str | None
+) -> dict[str, Any] | None:
+    """The table of a loop, if the options ask for one."""
+    given = {
+        "steps": steps,
+        "curriculum": _numbers("--curriculum", curriculum, "2,4,8"),
+        "outputs": outputs,
+        "initial": initial,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    if state is not None:
+        return {"state": state, **given}
+    if given:
+        raise HardwireError(f"--{next(iter(given))} is for loops; add --state, the bits that go from step to step")
+    return None
+
+
+def _numbers(option: str, text: str | None, example: str) -> tuple[int, ...] | None:
+    """The whole numbers of an option."""
     from hardwire.data.kinds import parse_count
 
-    if widths is None:
+    if text is None:
         return None
-    numbers = [parse_count(number.strip()) for number in widths.split(",")]
+    numbers = [parse_count(number.strip()) for number in text.split(",")]
     if None in numbers:
-        raise HardwireError(f"--widths {widths[:80]!r} is not a list of whole numbers such as 4000,2000")
+        raise HardwireError(f"{option} {text[:80]!r} is not a list of whole numbers such as {example}")
     return tuple(number for number in numbers if number is not None)
 
 
 def _say_interrupted(job: "TrainingJob") -> None:
-    exists = job.checkpoint.exists()
-    where = f"the checkpoint is {job.checkpoint}; the same command continues" if exists else "nothing was trained yet"
+    there = [path for path in job.checkpoints if path.exists()]
+    where = f"the checkpoint is {there[-1]}; the same command continues" if there else "nothing was trained yet"
     typer.echo(f"interrupted: {where}", err=True)

@@ -13,7 +13,7 @@ import torch
 from hardwire.bits import Bits, Encoder
 from hardwire.bits.units import kind_of
 from hardwire.data.dataset import Dataset
-from hardwire.data.rows import Split
+from hardwire.data.rows import SequenceSplit, Split
 from hardwire.errors import HardwireError
 
 
@@ -29,7 +29,8 @@ def from_arrays(
     Args:
         train: Pair (x, y) of arrays, or anything that numpy turns into them. x is [rows, features] or [rows, height,
             width] and holds 0 and 1, floats in [0, 1], uint8 images, or any numbers if `thresholds` are given; y is
-            one integer per row, counted from 0.
+            one integer per row, counted from 0; or for sequences [rows, steps, bits] one after each step, [rows,
+            steps], of which the last is the label of the row.
         test: The same for the test set.
         validation: The same for validation rows of your own.
         thresholds: Numbers [features, levels] in the units of x. Bit r * levels + l of a row is
@@ -58,7 +59,7 @@ def from_arrays(
         train=splits["train"],
         test=splits["test"],
         held_out=splits.get("validation"),
-        classes=1 + max(int(split.y.max()) for split in splits.values()),
+        classes=1 + max(int(getattr(split, "step_labels", split.y).max()) for split in splits.values()),
         encoder=reader.encoder,
         image_shape=reader.image_shape,
         read_raw=reader.raw,
@@ -88,9 +89,12 @@ class ArrayReader:
 
     def split(self, split: str, y: Any) -> Split:
         """The rows of a split with their labels."""
-        labels = _labels(y, f"y_{split}")
+        labels = _labels(y, f"y_{split}", self.image_shape)
         try:
-            return Split(self._inputs(self.raws[split]), labels)
+            inputs = self._inputs(self.raws[split])
+            if labels.ndim == 2:
+                return SequenceSplit(inputs, labels[:, -1].contiguous(), labels)
+            return Split(inputs, labels)
         except HardwireError as error:
             raise HardwireError(f"x_{split}: {error}") from error
 
@@ -135,11 +139,13 @@ def flat_rows(x: Any, name: str) -> np.ndarray:
     return rows
 
 
-def _labels(y: Any, name: str) -> torch.Tensor:
-    """Whole numbers as labels, int64 [rows]."""
+def _labels(y: Any, name: str, shape: tuple[int, ...] | None) -> torch.Tensor:
+    """Whole numbers as labels, int64 [rows], or [rows, steps] where a row of x has the shape [steps, ...]."""
     y = np.asarray(y)
-    if y.ndim != 1 or y.dtype.kind not in "bui" or y.size == 0:
-        raise HardwireError(f"{name} must be one integer per row, counted from 0, not {y.dtype} {list(y.shape)}")
+    of_steps = shape is not None and y.ndim == 2 and y.shape[1] == shape[0]
+    if not (y.ndim == 1 or of_steps) or y.dtype.kind not in "bui" or y.size == 0:
+        steps = "" if shape is None else f", or one after each of the {shape[0]} steps of a row"
+        raise HardwireError(f"{name} must be one integer per row, counted from 0{steps}, not {y.dtype} {list(y.shape)}")
     low, high = int(y.min()), int(y.max())
     if low < 0 or high > np.iinfo(np.int32).max:
         raise HardwireError(f"label {low if low < 0 else high} of {name} is out of range; labels are counted from 0")

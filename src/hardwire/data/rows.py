@@ -1,4 +1,5 @@
-"""Rows with their targets: `Rows` of any kind, `Split` of a classifier, `NumberSplit` of a predicted number.
+"""Rows with their targets: `Rows` of any kind, `Split` of a classifier, `NumberSplit` of a predicted number,
+`SequenceSplit` of sequences with a label after each step.
 
 A split checks its rows once, when it is made.
 """
@@ -6,7 +7,7 @@ A split checks its rows once, when it is made.
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 import torch
@@ -29,6 +30,7 @@ class Rows:
 
     x: Bits | torch.Tensor
     y: torch.Tensor
+    _by_row: ClassVar[tuple[str, ...]] = ("x", "y")
 
     def __len__(self) -> int:
         return len(self.y)
@@ -50,7 +52,7 @@ class Rows:
     def part(self, rows: slice) -> Self:
         """A view of these rows: nothing is copied or checked again."""
         part = copy.copy(self)
-        for name in ("x", "y"):
+        for name in self._by_row:
             object.__setattr__(part, name, getattr(self, name)[rows])
         return part
 
@@ -120,6 +122,20 @@ class NumberSplit(Split):
     def _check_targets(self) -> None:
         if self.y.dtype != torch.float64 or self.y.ndim != 1 or not torch.isfinite(self.y).all():
             raise HardwireError(f"numbers are a float64 tensor [rows], all finite, not {self.y.dtype}")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SequenceSplit(Split):
+    """Rows that are sequences, with a label after each of their steps.
+
+    Args:
+        x: As in `Split`: the steps of a row one after the other.
+        y: The label after the last step.
+        step_labels: The labels after each step, int64 [rows, steps]; the last column is y.
+    """
+
+    step_labels: torch.Tensor
+    _by_row: ClassVar[tuple[str, ...]] = ("x", "y", "step_labels")
 
 
 def first_held_out(rows: int, share: float) -> int:

@@ -1,4 +1,4 @@
-"""Default settings of a training run, for images, for tables and for other data; defined here and nowhere else.
+"""Default settings of a training run, for images, tables, loops and other data; defined here and nowhere else.
 
 `hardwire train`, `hw.train`, `Settings.for_dataset` and the estimators all use them. Those for images were chosen on
 validation rows of MNIST, Fashion-MNIST and CIFAR-10 (benchmarks/image_defaults.py), those for tables on tables that
@@ -81,7 +81,17 @@ TABLES = Defaults(
     schedule="cooldown",
 )
 BITS = Defaults()
-DEFAULTS = {"images": IMAGES, "table": TABLES, "bits": BITS}
+LOOPS = Defaults(  # `width` is that of no loop: each layer of a cell has twice as many gates as the state has bits
+    depth=3,
+    method="hard-st+cage",
+    wiring="learned",
+    candidates=8,
+    start="residual",
+    batch_size=256,
+    lr=0.05,
+    levels=1,
+)
+DEFAULTS = {"images": IMAGES, "table": TABLES, "bits": BITS, "loop": LOOPS}
 ENOUGH_IMAGES = 10_000  # training rows; the defaults for images were chosen on sets of 50,000 and more
 NARROWEST, WIDEST_BY_ROWS, WIDEST = 1000, 4000, 8000  # gates per layer for a table
 GATES_PER_ROW, GATES_PER_CLASS = 1.5, 350

@@ -39,6 +39,7 @@ class Recipe:
         redraw: Arguments of `hw.RedrawWires`.
         area: Arguments of `hw.AreaPrice`.
         choose: Arguments of `hw.choose_by_use`: layers whose kernels or neurons are chosen before the training.
+        loop: A loop over the steps of each row, such as {"state": 64}, whose cell the layers or widths are.
         seed: Seed of everything random.
 
     Raises:
@@ -65,6 +66,7 @@ class Recipe:
     redraw: dict[str, Any] = field(default_factory=dict)
     area: dict[str, Any] = field(default_factory=dict)
     choose: dict[str, Any] = field(default_factory=dict)
+    loop: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
 
     def text(self) -> str:
@@ -102,7 +104,7 @@ class Recipe:
 
 _TYPES: dict[str, type] = {
     **dict.fromkeys(("name", "title", "data"), str),
-    **dict.fromkeys(("rates", "network", "augment", "redraw", "area", "choose"), dict),
+    **dict.fromkeys(("rates", "network", "augment", "redraw", "area", "choose", "loop"), dict),
     "layers": list,
     **dict.fromkeys(("decay", "cooldown"), bool),
 }

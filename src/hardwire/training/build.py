@@ -15,6 +15,7 @@ from hardwire.errors import HardwireError, unknown_name
 from hardwire.layers import LAYERS, GateLayer
 from hardwire.layers.size import LayerSize, check_derived
 from hardwire.network import LogicNetwork, layer_seed
+from hardwire.training.loops import build_loop, check_loop
 from hardwire.training.memory import check_memory, check_numbers
 from hardwire.wiring import accepts_option, candidates_for
 
@@ -49,11 +50,18 @@ def build_network(settings: "Settings", data: Dataset) -> LogicNetwork:
         "encoder": data.encoder,
         "engine": settings.engine,
     }
-    body = _layers(settings) if settings.layers else _widths(settings, data)
+    options: Mapping[str, Any] = settings.options
+    if settings.loop is not None:
+        cell = _layers(settings)["layers"] if settings.layers else None
+        given = {"settings": settings, "data": data, "loop": check_loop(settings.loop), "cell": cell}
+        loop, options = build("the loop", build_loop, given)
+        body: dict[str, Any] = {"layers": [loop]}
+    else:
+        body = _layers(settings) if settings.layers else _widths(settings, data)
     for name in head | body:
-        if name in settings.options:
+        if name in options:
             raise HardwireError(f"the options of the network set {name}, which has a setting of its own")
-    return build("the network", LogicNetwork, head | body | dict(settings.options))
+    return build("the network", LogicNetwork, head | body | dict(options))
 
 
 def _widths(settings: "Settings", data: Dataset) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from torch import nn
 
+from hardwire.console import make_console
 from hardwire.errors import HardwireError, shown, whole_number
 from hardwire.training.callbacks import Callback, TrainingRun
 from hardwire.training.fit import fit
@@ -94,13 +95,20 @@ def curriculum(
     histories: dict[int, History] = {}
     stage: Any = net
     for length, rate in zip(lengths, rates, strict=True):
+        if options.get("progress"):
+            make_console(stderr=True).print(f"sequences of {length} steps", soft_wrap=True)
         stage = net.with_steps(length)  # type: ignore[operator]  # a method, as was checked
         histories[length] = fit(
             stage, data(length), iterations, lr=rate, validation=validation, keep_best=keep_best, callbacks=callbacks,
-            checkpoint=None if checkpoint is None else Path(f"{os.fspath(checkpoint)}.steps-{length}").expanduser(),
+            checkpoint=None if checkpoint is None else length_checkpoint(checkpoint, length),
             **options,
         )  # fmt: skip
     return Curriculum(stage, histories)
+
+
+def length_checkpoint(checkpoint: str | os.PathLike[str], length: int) -> Path:
+    """Where the checkpoint of a length is."""
+    return Path(f"{os.fspath(checkpoint)}.steps-{length}").expanduser()
 
 
 def _lengths(steps: Sequence[int]) -> list[int]:

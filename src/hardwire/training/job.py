@@ -11,8 +11,10 @@ from hardwire.data.dataset import Dataset
 from hardwire.errors import HardwireError
 from hardwire.network import LogicNetwork
 from hardwire.training.callbacks import Callback
+from hardwire.training.curriculum import length_checkpoint
 from hardwire.training.history import History
 from hardwire.training.identity import data_identity
+from hardwire.training.loops import check_loop
 from hardwire.training.run_settings import train_network
 
 if TYPE_CHECKING:
@@ -55,6 +57,14 @@ class TrainingJob:
         plain: dict[str, Any] = json.loads(json.dumps(settings))  # as the file will give it back: tuples are lists
         return plain | {"rows": data_identity(self.data.train)}
 
+    @property
+    def checkpoints(self) -> list[Path]:
+        """The files of the checkpoint: one, or one for each length of a curriculum."""
+        loop = None if self.settings.loop is None else check_loop(self.settings.loop)
+        if loop is None or not loop.curriculum:
+            return [self.checkpoint]
+        return [length_checkpoint(self.checkpoint, n) for n in loop.lengths(loop.steps_in(self.data))]
+
     def finished(self) -> bool:
         """Whether the model file already exists; the model of another run at that path is an error."""
         if not self.out.exists():
@@ -89,7 +99,8 @@ class TrainingJob:
         )
         models.save(self.net, self.out, dataset=self.settings.dataset, settings=self.record)
         if not self.keep:
-            self.checkpoint.unlink(missing_ok=True)
+            for path in self.checkpoints:
+                path.unlink(missing_ok=True)
         return history
 
 

@@ -57,6 +57,7 @@ def _own_settings(recipe: Recipe) -> dict[str, Any]:
         "redraw": recipe.redraw or None,
         "area": recipe.area or None,
         "choose": recipe.choose or None,
+        "loop": recipe.loop or None,
         "evaluate_every": max(1, recipe.iterations // EVALUATIONS),
         "wiring": "random",
         "options": options,
@@ -88,6 +89,7 @@ def recipe_of(settings: Settings, classes: int, name: str = "settings") -> Recip
         redraw=_redraw(settings.redraw),
         area=dict(settings.area or {}),
         choose=dict(settings.choose or {}),
+        loop=dict(settings.loop or {}),
         seed=settings.seed,
     )
 

@@ -18,9 +18,11 @@ from hardwire.training.arguments import whole_steps
 from hardwire.training.build import build
 from hardwire.training.callbacks import Callback
 from hardwire.training.choosing import SavedTrials, check_choose, choose_layers, freeze_layer, trial_checkpoint
+from hardwire.training.curriculum import curriculum
 from hardwire.training.fit import fit
 from hardwire.training.forecast import EVALUATE_EVERY, Forecast
 from hardwire.training.history import History
+from hardwire.training.loops import Loop, check_loop, rates_for, shortened
 from hardwire.training.progress import is_shown
 from hardwire.training.redraw import RedrawWires
 from hardwire.training.schedules import make_schedule
@@ -60,6 +62,9 @@ def _fit(
         callbacks = [redraw, *callbacks]
     if settings.area:
         callbacks = [build("area", AreaPrice, settings.area), *callbacks]
+    loop = None if settings.loop is None else check_loop(settings.loop)
+    if loop is not None and loop.curriculum:
+        return _by_length(settings, loop, net, data, callbacks=callbacks, **options)
     optimizer = Adam(parameter_groups(net, settings.lr, settings.rates)) if settings.rates else None
     sizes = (settings.iterations, settings.batch_size, settings.lr)
     return fit(net, data, *sizes, callbacks=callbacks, **{"optimizer": optimizer, **options})
@@ -73,6 +78,23 @@ def forecast_seconds(settings: "Settings", net: LogicNetwork, data: Dataset, opt
     without = {"checkpoint": None, "stop_early": None, "keep_best": False}
     _fit(settings, copy.deepcopy(net), data, [forecast], {**options, **own, **without})
     return forecast.seconds
+
+
+def _by_length(settings: "Settings", loop: Loop, net: LogicNetwork, data: Dataset, **options: Any) -> History:
+    """Trains a loop on shorter sequences first; the history is that of the whole length."""
+    del options["epochs"]
+    steps = loop.steps_in(data)
+    lengths = loop.lengths(steps)
+    trained = curriculum(
+        net,
+        partial(shortened, data, steps),
+        lengths,
+        settings.iterations or 1,
+        lr=rates_for(settings.lr, lengths),
+        batch_size=settings.batch_size,
+        **options,
+    )
+    return trained.histories[steps]
 
 
 def augmented(settings: "Settings", data: Dataset) -> Dataset:

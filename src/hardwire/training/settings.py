@@ -21,9 +21,11 @@ from hardwire.selection import parse_method
 from hardwire.training.build import build_network
 from hardwire.training.choosing import check_choose
 from hardwire.training.job import TrainingJob, check_distinct, make_folder
+from hardwire.training.loops import cell_widths, check_loop
 from hardwire.training.schedules import SCHEDULES
 
 EVALUATE_EVERY = 200
+CURRICULUM_EVERY = 50  # a length ends at an evaluation
 MOST = 10**15  # of any whole number; a file may ask for anything
 
 
@@ -48,6 +50,8 @@ class Settings:
         area: Arguments of `hw.AreaPrice`, such as {"thresholds": 1e-5}: what look-up tables of the hardware cost.
         choose: Arguments of `hw.choose_by_use`, such as {"pool": 3}: layers whose kernels or neurons are chosen by use
             before the training, and then frozen.
+        loop: A loop over the steps of each row, such as {"state": 64}, with the layers as its cell; see
+            `hardwire.training.loops.Loop`. The last layer makes the state and then the votes.
         start: Initial logits, as in `LogicNetwork`.
         options: Further arguments of `LogicNetwork`, such as {"wire_gradient": "mixture"}.
         iterations: Optimizer steps. Default: that of the dataset's kind, for a table by its rows.
@@ -65,7 +69,7 @@ class Settings:
         keep_best: Finish with the state of the best evaluation.
         seed: Seed of the network and of the order of batches.
         engine: The engine, as in `LogicNetwork`.
-        kind: "images", "table" or "bits", whose defaults apply. Default: that of the dataset.
+        kind: "images", "table", "bits" or "loop", whose defaults apply. Default: that of the dataset.
         recipe: Name of the recipe that these settings come from, for the name of the model file.
 
     Raises:
@@ -91,6 +95,7 @@ class Settings:
     redraw: Mapping[str, Any] | int | None = None
     area: Mapping[str, Any] | None = None
     choose: Mapping[str, Any] | None = None
+    loop: Mapping[str, Any] | None = None
     start: str = BITS.start
     options: Mapping[str, Any] = field(default_factory=dict)
     iterations: int | None = None
@@ -126,7 +131,7 @@ class Settings:
             128
         """
         given = {name: value for name, value in given.items() if value is not None}
-        kind = kind_of(dataset)
+        kind = "loop" if given.get("loop") else kind_of(dataset)
         name = dataset.name if isinstance(dataset, Dataset) else default_name(dataset, DEFAULTS[kind].levels)
         completed = DEFAULTS[kind].complete(given)
         if kind == "table" and "iterations" not in given:
@@ -136,15 +141,17 @@ class Settings:
     def __post_init__(self) -> None:
         self._check_types()
         if self.kind is None:
-            object.__setattr__(self, "kind", kind_of(self.dataset))
+            object.__setattr__(self, "kind", "loop" if self.loop else kind_of(self.dataset))
         if isinstance(self.redraw, int):
             object.__setattr__(self, "redraw", {"every": self.redraw})
         self._check_method()
+        self._check_loop()
         self._check_contradictions()
         if self.iterations is None and self.epochs is None and self.kind != "table":
             object.__setattr__(self, "iterations", DEFAULTS[self.kind or "bits"].iterations)
         if self.evaluate_every is None and self.iterations is not None:
-            object.__setattr__(self, "evaluate_every", EVALUATE_EVERY)
+            often = self.loop is not None and check_loop(self.loop).curriculum
+            object.__setattr__(self, "evaluate_every", CURRICULUM_EVERY if often else EVALUATE_EVERY)
 
     def _check_types(self) -> None:
         for name, kind in _TYPES.items():
@@ -185,6 +192,22 @@ class Settings:
         if self.tau is not None and (self.cage or named_cage):
             raise HardwireError("CAGE sets the temperature itself; give either CAGE or tau, not both")
 
+    def _check_loop(self) -> None:
+        if self.loop is None:
+            return
+        loop = check_loop(self.loop)
+        if self.choose is not None:
+            raise HardwireError("choose draws the layers of a network; a loop has none but its cell")
+        if loop.curriculum:
+            for name in ("epochs", "rates", "augment", "area"):
+                if getattr(self, name):
+                    raise HardwireError(
+                        f"a curriculum trains each length for some iterations with a rate of its own; leave out {name}"
+                    )
+            # a length goes on from the best state of the one before, which must not be chosen on test rows
+            object.__setattr__(self, "validation", True)
+            object.__setattr__(self, "keep_best", True)
+
     def _check_contradictions(self) -> None:
         if self.schedule not in SCHEDULES:
             raise unknown_name("schedule", self.schedule, SCHEDULES)
@@ -214,6 +237,9 @@ class Settings:
         if self.widths is not None or self.layers:
             return list(self.widths or ())
         defaults = DEFAULTS[self.kind or "bits"]
+        if self.loop is not None:
+            state, depth = check_loop(self.loop).state, self.depth or defaults.depth
+            return cell_widths(state, self.width or 2 * state, depth, classes)
         width = round_up(defaults.width, classes) if self.width is None else self.width
         *others, last = equal_widths(width, defaults.depth if self.depth is None else self.depth)
         return [*others, round_up(last, classes)]
@@ -260,7 +286,9 @@ class Settings:
             f"{sizes[0]}x{len(sizes)}" if flat else "-".join(map(str, sizes)),
             length,
             *(f"{part}{_format(getattr(self, name))}" for name, part in _NAME_PARTS.items() if self._is_changed(name)),
-            f"every{self.evaluate_every}" if self.selects and self.evaluate_every not in (None, EVALUATE_EVERY) else "",
+            f"every{self.evaluate_every}"
+            if self.selects and self.evaluate_every not in (None, EVALUATE_EVERY, CURRICULUM_EVERY)
+            else "",
             f"seed{self.seed}",
         ]
         return "-".join(part for part in parts if part) + ".safetensors"
@@ -313,6 +341,7 @@ _NAME_PARTS = {  # setting -> its abbreviation in the name of a model file
     "redraw": "redraw",
     "area": "area",
     "choose": "choose",
+    "loop": "loop",
     "start": "",
     "options": "",
     "batch_size": "batch",
@@ -332,6 +361,8 @@ def _format(value: Any) -> str:
         given = {name: entry for name, entry in value.items() if name != "every"}
         first = [str(value["every"])] if "every" in value else []
         return "-".join([*first, *(f"{name}{_format(entry)}" for name, entry in given.items())]).replace("/", "_")
+    if isinstance(value, list | tuple):
+        return "+".join(map(_format, value))
     return "" if value is True else f"{value:g}" if isinstance(value, float) else str(value)
 
 
