@@ -1,14 +1,19 @@
 """The learned cells of the examples, proven: Life, and a heart that is right in all that damage can leave of it."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from cells import life_cell
 from circuit_oracle import random_circuit
 
 import hardwire as hw
+from hardwire.circuit import as_cell, equivalence
 from hardwire.circuit.sequential.cell import generations, reads, start_board
+from hardwire.circuit.sequential.state import without_state
+from hardwire.circuit.tools import has_abc
 
 ROOT = Path(__file__).parents[2]
 
@@ -45,6 +50,17 @@ def test_the_learned_rule_of_life_is_proven_on_all_512_neighbourhoods():
     every = (np.arange(512)[:, None] >> np.arange(9) & 1).astype(np.uint8)  # the cell comes first
     alive = every[:, 1:].sum(axis=1)
     assert (cell.step(every[:, :1], every[:, 1:])[0][:, 0] == ((alive == 3) | (alive == 2) & (every[:, 0] == 1))).all()
+
+
+@pytest.mark.skipif(not has_abc(), reason="needs ABC: pip install pyosys or aigverse")
+def test_the_learned_rule_of_life_is_proven_by_sat_to_be_the_one_written_by_hand(monkeypatch):
+    monkeypatch.setattr(equivalence, "EXHAUSTIVE_INPUTS", 0)
+    learned = without_state(hw.Circuit.load(ROOT / "examples" / "life.circuit"))
+    by_hand = without_state(as_cell(life_cell()))
+    proven = learned.equivalent(by_hand)
+    assert proven and proven.proof == "SAT"
+    no_births = without_state(as_cell(hw.Circuit(replace(life_cell().netlist, outputs=np.array([4])), 1)))
+    assert not learned.equivalent(no_births)
 
 
 def test_exact_shrinking_keeps_all_rows_right(taught):

@@ -6,12 +6,12 @@ from typing import Any
 
 def rendered(template: str, **values: Any) -> str:
     """Returns a page: a template of this folder with the style and the version, and these values."""
-    from jinja2 import Environment, StrictUndefined
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     from hardwire import __version__
 
-    environment = Environment(autoescape=True, undefined=StrictUndefined)
-    return environment.from_string(part(template)).render(version=__version__, style=part("page.css"), **values)
+    environment = Environment(loader=FunctionLoader(part), autoescape=True, undefined=StrictUndefined)
+    return environment.get_template(template).render(version=__version__, style=part("page.css"), **values)
 
 
 def part(name: str) -> str:

@@ -9,18 +9,7 @@ export async function load(source = new URL(«wasm», import.meta.url)) {
   return new Machine(await instantiate(source));
 }
 
-async function instantiate(source) {
-  if (source instanceof WebAssembly.Module) return WebAssembly.instantiate(source);
-  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return (await WebAssembly.instantiate(source)).instance;
-  const address = new URL(source, import.meta.url);
-  if (address.protocol === "file:") {
-    const { readFile } = await import("node:fs/promises");
-    return (await WebAssembly.instantiate(await readFile(address))).instance;
-  }
-  const response = await fetch(address);
-  if (!response.ok) throw new Error(`cannot load ${address}: ${response.status}`);
-  return (await WebAssembly.instantiate(await response.arrayBuffer())).instance;
-}
+<% include "instantiate.mjs" %>
 
 /** A circuit with state. The module runs 128 of them side by side; this one drives number 0 alone, a bit at a time. */
 export class Machine {
