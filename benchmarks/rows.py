@@ -1,7 +1,7 @@
 """MNIST read row by row, 28 steps of 28 bits, by a recurrent cell of 4,000 gates; beside it a flat network of as many
 gates that sees all 784 bits at once, and a GRU whose float32 parameters take as many bytes as the cell.
 
-    python benchmarks/rows.py [--iterations 400] [--seed 0] [--only loop]
+    python benchmarks/rows.py [--iterations 400] [--seed 0] [--only loop] [--outputs sum]
 
 The cell learns from the 2 rows in the middle of an image first, then from 4, 8, 14, 20 and all 28 of them, so many
 iterations each; the other two take as many iterations in all. The last 5,000 training rows choose the best state of
@@ -27,10 +27,10 @@ def layer(inputs, neurons, seed):
     )
 
 
-def looped(seed):
+def looped(seed, outputs="last"):
     sizes = [STATE + BITS, *WIDTHS]
     cell = [layer(a, b, 10 * seed + number) for number, (a, b) in enumerate(zip(sizes, WIDTHS, strict=False))]
-    loop = hw.Recurrent(cell, STEPS, STATE, seed=seed)
+    loop = hw.Recurrent(cell, STEPS, STATE, outputs=outputs, seed=seed)
     return hw.LogicNetwork(layers=[loop], classes=10, method="hard-st+cage", seed=seed)
 
 
@@ -99,12 +99,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--iterations", type=int, default=400, help="for each number of rows")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--outputs", default="last", choices=["last", "sum"], help="whose votes count in the loop")
     parser.add_argument("--only", choices=["loop", "flat", "gru"], help="train one of the three")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     data = hw.data.load("mnist-binary")
     chosen, all_of_them = (
-        {"loop": looped(arguments.seed), "flat": flat(arguments.seed)},
+        {"loop": looped(arguments.seed, arguments.outputs), "flat": flat(arguments.seed)},
         arguments.iterations * len(ROWS),
     )
     size = bytes_of(chosen["loop"].layers[0].cell)

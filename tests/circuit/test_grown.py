@@ -18,15 +18,25 @@ from hardwire.circuit.tools import has_abc
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def taught():
+@pytest.fixture(scope="module", autouse=True)
+def benchmarks():
     sys.path.insert(0, str(ROOT / "benchmarks"))
-    try:
-        import growth_taught
+    yield
+    sys.path.remove(str(ROOT / "benchmarks"))
 
-        yield growth_taught
-    finally:
-        sys.path.remove(str(ROOT / "benchmarks"))
+
+@pytest.fixture(scope="module")
+def taught(benchmarks):
+    import growth_taught
+
+    return growth_taught
+
+
+@pytest.fixture(scope="module")
+def searched(benchmarks):
+    import growth_searched
+
+    return growth_searched
 
 
 def test_the_heart_is_right_in_all_neighbourhoods_grows_and_heals(taught):
@@ -43,6 +53,18 @@ def test_the_heart_is_right_in_all_neighbourhoods_grows_and_heals(taught):
     damaged = grown.copy()
     damaged[:, 3:, :8] = 0
     assert (generations(cell, damaged, 12) == grown).all()
+
+
+def test_a_searched_board_heals_as_fast_as_it_grew_from_any_bits_that_are_left_with_the_seed(searched):
+    rule, _ = searched.search(2)
+    final, rng, middle = searched.grown(rule), np.random.default_rng(0), searched.MIDDLE
+    for share in (0.0, 0.3, 0.7):
+        board = final & (rng.random(final.shape) < share)
+        board[:, middle, middle] = True
+        for _ in range(searched.SETTLED):
+            board = searched.after(rule, board)
+        assert (board == final).all()
+    assert searched.fault(rule)[0] == 0
 
 
 def test_the_learned_rule_of_life_is_proven_on_all_512_neighbourhoods():
