@@ -77,7 +77,6 @@ def test_a_recipe_is_tried_on_validation_rows_and_run_with_one_look_at_the_test_
     assert {row.name for row in board("mnist", by="luts_whole")} == {
         "mnist-1k-tables-long",
         "mnist-8k",
-        "mnist-conv",
         "mnist-lut-2k",
         "mnist-lut-4k",
     }
