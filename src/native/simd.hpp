@@ -253,9 +253,20 @@ inline Floats look_up(const Floats& table, const Words& index) {
 }
 #endif
 
+#ifdef __AVX512F__
+// Eight words in[index], loaded one by one, two to a register: left to itself, GCC runs out of registers for indices.
+[[gnu::always_inline]] inline __m512i eight_words(const std::uint64_t* in, const std::int32_t* index) {
+  const auto word = [&](int n) { return static_cast<long long>(in[index[n]]); };
+  const auto two = [&](int n) { return _mm_insert_epi64(_mm_cvtsi64_si128(word(n)), word(n + 1), 1); };
+  const auto four = [&](int n) { return _mm256_inserti128_si256(_mm256_castsi128_si256(two(n)), two(n + 2), 1); };
+  return _mm512_inserti64x4(_mm512_castsi256_si512(four(0)), four(4), 1);
+}
+#endif
+
 // The lower and upper halves of 16 words in[index]. kGather: by the processor's instruction for it, where it has one.
 template <bool kGather>
-inline void gather_words(const std::uint64_t* in, const std::int32_t* index, Words& low, Words& high) {
+[[gnu::always_inline]] inline void gather_words(const std::uint64_t* in, const std::int32_t* index, Words& low,
+                                                Words& high) {
 #ifdef __AVX512F__
   __m512i first, second;
   if (kGather) {
@@ -264,9 +275,7 @@ inline void gather_words(const std::uint64_t* in, const std::int32_t* index, Wor
     };
     first = half(0), second = half(8);
   } else {
-    alignas(64) std::uint64_t words[kLanes];
-    for (int n = 0; n < kLanes; ++n) words[n] = in[index[n]];
-    first = _mm512_load_si512(words), second = _mm512_load_si512(words + 8);
+    first = eight_words(in, index), second = eight_words(in, index + 8);
   }
   const __m512i even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
   low = (Words)_mm512_permutex2var_epi32(first, even, second);
