@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from numbers import Integral
 
-_LONGEST_LINE = 1_000  # characters of an error
+_LONGEST_LINE = 1_000  # characters of a line of an error
 
 
 class HardwireError(ValueError):
@@ -24,9 +24,12 @@ class HardwireError(ValueError):
     """
 
     def __init__(self, message: object = ""):
-        """Takes the line; of one that quotes a very long value, from a file perhaps, the middle is left out."""
-        text = str(message)
-        super().__init__(text if len(text) <= _LONGEST_LINE else f"{text[: _LONGEST_LINE - 300]} … {text[-297:]}")
+        """Takes the text; of a line that quotes a very long value, from a file perhaps, the middle is left out."""
+        super().__init__("\n".join(_shortened(line) for line in str(message).split("\n")))
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 300]} … {line[-297:]}"
 
 
 class MissingPackage(HardwireError, ImportError):

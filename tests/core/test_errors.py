@@ -64,3 +64,11 @@ def test_no_error_fills_the_screen_with_a_value_from_a_file():
     assert len(str(caught.value)) < 200
     again = pickle.loads(pickle.dumps(caught.value))  # as it comes from a worker
     assert (type(again), str(again)) == (HardwireError, str(caught.value))
+
+
+def test_a_line_that_quotes_a_long_value_is_shortened_and_other_lines_stay():
+    file = "one of 40 files: 1234 bytes"
+    text = str(HardwireError("\n".join(["tau " + "9" * 5_000 + " is too large", *[file] * 40])))
+    first, *rest = text.split("\n")
+    assert len(first) == 1_000 and first.startswith("tau 999") and first.endswith("9 is too large")
+    assert rest == [file] * 40
