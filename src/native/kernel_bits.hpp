@@ -16,9 +16,10 @@ struct Derivatives {
 constexpr Derivatives make_derivatives() {
   Derivatives table{};
   for (int g = 0; g < kGates; ++g)
-    for (int other = 0; other < 2; ++other) {
-      table.of[g][0][other] = kTruth[g][2 + other] - kTruth[g][other];
-      table.of[g][1][other] = kTruth[g][2 * other + 1] - kTruth[g][2 * other];
+    for (int side = 0; side < 2; ++side) {
+      const float at_zero = kCoefficients[g][1 + side];
+      table.of[g][side][0] = at_zero;
+      table.of[g][side][1] = at_zero + kCoefficients[g][3];
     }
   return table;
 }

@@ -88,8 +88,8 @@ constexpr Slopes make_slopes() {
   Slopes slopes{};
   for (int gate = 0; gate < kGates; ++gate)
     for (int side = 0; side < 2; ++side) {
-      const float at_zero = kCoefficients[gate][1 + side];
-      slopes.of[gate][side] = make_slope(at_zero, at_zero + kCoefficients[gate][3]);
+      const float* derivative = kDerivatives.of[gate][side];
+      slopes.of[gate][side] = make_slope(derivative[0], derivative[1]);
     }
   return slopes;
 }
