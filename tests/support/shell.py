@@ -6,9 +6,14 @@ from typer.testing import CliRunner
 from hardwire import cli
 
 
+def call(*arguments):
+    """How a command ends and what it prints, well or not."""
+    return CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
+
+
 def run(*arguments):
     """What a command prints; it has to end well."""
-    result = CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
+    result = call(*arguments)
     assert result.exit_code == 0, (result.output, result.exception)
     return result.output
 
